@@ -17,6 +17,7 @@ from agent.protocol.confirmations import ConfirmationRequest, Proposal
 from agent.protocol.decisions import RiskReport, Verdict
 from agent.protocol.errors import PolicyDenied, UndoConflict
 from agent.protocol.events.command import UNDO_INTERRUPTED, UndoFinished, UndoStarted, undo_resumed
+from agent.protocol.events.session import Warned
 from agent.protocol.execution import UndoStore
 from agent.protocol.ports import EventSink, UndoPerson
 from agent.protocol.rehearsals import Conflict, UndoEntry, Undone
@@ -178,6 +179,8 @@ class UndoActions:
         unrecorded = await self.events.send_if_possible(ended)
         if unrecorded is not None:
             raise ended_unrecorded("the run was taken back", unrecorded)
+        for note in done.notes:
+            await self.events.send_if_possible(Warned(text=note))
         if cancelled is not None:
             raise cancelled
         return done

@@ -49,7 +49,9 @@ def commit(
     try:
         entry = journal_folder.new(replace(run, phase="committing", changes=sum(not step.quiet for step in steps)))
     except OSError as error:
-        raise CommitFailed(f"no journal can be made: {explain(error)}; nothing was changed", hint=_SPACE) from error
+        raise CommitFailed(
+            f"no journal can be made: {explain(error)}; nothing was changed", hint=_hint(error)
+        ) from error
     with Folders() as folders:
         try:
             used = {step.layer for step in steps}
@@ -138,7 +140,7 @@ def _roll_back(turning: OpenEntry) -> None:
         entry.note = f"interrupted while it was committed, and could not be rolled back yet: {explain(error)}"
         journal_folder.write(entry)
         raise CommitFailed(
-            f"the commit failed, and could not be rolled back: {explain(error)}",
+            f"it could not be rolled back: {explain(error)}",
             hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` finishes it",
         ) from error
     journal_folder.forget(entry)
@@ -176,9 +178,12 @@ def _said(error: BaseException) -> BaseException:
     path = os.fsdecode(error.filename) if isinstance(error.filename, (bytes, str)) else ""
     if isinstance(error, NotADirectoryError):
         return _conflict((Conflict(path=path, reason="a folder on the way is no folder any more"),))
-    where = f" ({path})" if path and not path.startswith("/proc/self/") else ""
-    hint = _SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT) else _AGAIN
-    return CommitFailed(f"the commit failed: {explain(error)}{where}; nothing was changed", hint=hint)
+    where = f" ({path})" if os.path.isabs(path) and not path.startswith("/proc/self/") else ""
+    return CommitFailed(f"{explain(error)}{where}; nothing was changed", hint=_hint(error))
+
+
+def _hint(error: OSError) -> str:
+    return _SPACE if error.errno in (errno.ENOSPC, errno.EDQUOT) else _AGAIN
 
 
 def _conflict(conflicts: Sequence[Conflict]) -> RehearsalConflict:

@@ -64,10 +64,16 @@ def turn(turning: OpenEntry, *, skip: frozenset[str] = frozenset(), over: Sequen
     turning.watch("record")
     _turn_all(turning, done=done)
     left_now = entry.skip
-    _finish(turning, done=done)
+    notes: tuple[str, ...] = ()
+    try:
+        _finish(turning, done=done)
+    except OSError as error:  # all of it is done, and whoever uses the journals next notes it
+        notes = (
+            f"the journal could not be kept ({explain(error)}): the next `agent-shell undo` may have to finish it",
+        )
     skipped = tuple(Conflict(path=os.fsdecode(intent.actions[index].path), reason="as you chose") for index in left_now)
     restored = len(intent.actions) - len(left_now)
-    return Undone(undo_id=entry.undo_id, restored=restored, skipped=skipped, state=entry.state)
+    return Undone(undo_id=entry.undo_id, restored=restored, skipped=skipped, state=entry.state, notes=notes)
 
 
 def go_on(turning: OpenEntry) -> None:
@@ -102,8 +108,12 @@ def _turn_all(turning: OpenEntry, *, done: bool) -> None:
                 hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` finishes it",
             ) from error
         entry.phase, entry.state = "", ("committed" if done else "undone")
-        finish(turning, done=done)
-        raise UndoFailed(f"it could not be done: {explain(error)}; everything is as it was") from error
+        later = ""
+        try:
+            finish(turning, done=done)
+        except OSError as second:
+            later = f"the journal could not be kept ({explain(second)}): `agent-shell undo --list` tries again"
+        raise UndoFailed(f"it could not be done: {explain(error)}; everything is as it was", hint=later) from error
 
 
 def _pass(turning: OpenEntry, *, done: bool, returning: bool = False) -> None:

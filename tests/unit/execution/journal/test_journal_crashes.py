@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 
@@ -11,6 +12,7 @@ from agent.execution.journal import syscalls
 from agent.execution.journal.records import Entry
 from agent.execution.journal.store import Journals
 from agent.execution.overlay.reader import read_steps
+from agent.protocol.errors import UndoFailed
 from tests.support.overlay_world import FAITHFUL, OverlayWorld, why_not
 from tests.support.processes import killed_after
 from tests.support.tree_operations import differences, listing
@@ -201,3 +203,42 @@ def test_an_intent_whose_name_was_not_on_disk_yet_is_found(world: OverlayWorld) 
     os.rename(os.path.join(folder.path, "intent.json"), os.path.join(folder.path, "intent.json.new"))
     assert case.resumed() == "undone"
     assert not differences(case.before, listing(case.real))
+
+
+class Faulty:
+    """An error of the disk at one moment, counted from 0."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, _moment: str) -> None:
+        self.left -= 1
+        if self.left == -1:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_an_error_of_the_disk_at_any_moment_of_an_undo_and_what_is_said_stays_true(world: OverlayWorld) -> None:
+    """It is said to be done, or not; that is so, and stays so when the journals are used next."""
+    case = Case(world, None)
+    case.commit()
+    (entry,) = case.journals().entries()
+    for moment in range(1, 1000):  # the first is behind the record, whose own fault ends it before anything is done
+        fault = Faulty(moment)
+        try:
+            said = case.journals(fault).turn(entry.undo_id).notes
+            wanted, state = case.before, "undone"
+        except UndoFailed as error:
+            assert error.message.endswith("everything is as it was")
+            wanted, state, said = case.after, "committed", ()
+        assert not differences(wanted, listing(case.real)), moment
+        (entry,) = case.journals().entries()
+        assert not differences(wanted, listing(case.real)), moment
+        assert entry.state == state
+        assert case.journals().conflicts(entry.undo_id) == ()
+        if fault.left >= 0:
+            assert not said and moment > 10
+            return
+        assert state == "committed" or "may have to finish it" in said[0]
+        if state == "undone":
+            case.journals().turn(entry.undo_id)
+    raise AssertionError("it came to no end")
