@@ -44,7 +44,7 @@ def keeps_shell(command: str) -> bool:
 
 def is_plain(command: str) -> bool:
     """Tell whether it is one line of simple commands that bash reads as complete, with nothing in it that is hard to see."""
-    if len(command) > 4_000 or shown(command) != command or not _is_complete(command):
+    if len(command) > 4_000 or shown(command) != command or not _complete().fullmatch(command):
         return False
     return not any(word in _RESERVED for word in re.split(r"[\s;|&]+", command))
 
@@ -77,37 +77,14 @@ def _ends_shell() -> re.Pattern[str]:
 
 
 @cache
-def _piece() -> re.Pattern[str]:
-    """A part of a line. Each alternative begins with another character and can match in one way only, so that no text takes long."""
+def _complete() -> re.Pattern[str]:
+    """Simple commands, and what joins them. Each part begins with another character than the next, so that no text takes long."""
     variable = r"\$(?:[A-Za-z_][A-Za-z0-9_]*(?![A-Za-z0-9_])|[0-9?$@*-]|\{[A-Za-z_][A-Za-z0-9_]*\})"
     inside = rf'(?:[^"\\`$\n]|\\[^\n]|{variable}|\$(?=[" ]))*'
-    return re.compile(
-        rf"(?P<word>[A-Za-z0-9_./:,=@%+^~*?\[\]-]|[^\x00-\x7f\s]|\\[^\n]|'[^'\n]*'|\"{inside}\"|{variable})"
-        r"|(?P<redirect>&>>|&>|>>|>\||>&|<&|<>|>|<)"
-        r"|(?P<joint>\|\||&&|\|&|\||;|&)"
-        r"|[ \t]"
-    )
-
-
-def _is_complete(command: str) -> bool:
-    """Tell whether it is simple commands, and what joins them, from beginning to end."""
-    at = 0
-    is_begun = awaits_file = False  # of the simple command that is being read
-    joint = "none"
-    while at < len(command):
-        piece = _piece().match(command, at)
-        if piece is None:
-            return False
-        at = piece.end()
-        if piece["word"] is not None:
-            is_begun, awaits_file = True, False
-        elif piece["redirect"] is not None or piece["joint"] is not None:
-            if awaits_file or (piece["joint"] and not is_begun):
-                return False
-            awaits_file = piece["redirect"] is not None
-            if piece["joint"]:
-                is_begun, joint = False, piece["joint"]
-    return not awaits_file and (is_begun or joint in (";", "&"))
+    word = rf"(?:[A-Za-z0-9_./:,=@%+^~*?\[\]-]|[^\x00-\x7f\s]|\\[^\n]|'[^'\n]*'|\"{inside}\"|{variable})+"
+    redirection = rf"(?:&>>|&>|>>|>\||>&|<&|<>|>|<)[ \t]*{word}"
+    simple = rf"{word}(?:[ \t]+{word}|[ \t]*{redirection})*"
+    return re.compile(rf"[ \t]*{simple}(?:[ \t]*(?:\|\||&&|\|&|\||;|&)[ \t]*{simple})*(?:[ \t]*[;&])?[ \t]*")
 
 
 _HEAD = """\
