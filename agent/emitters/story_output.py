@@ -151,7 +151,7 @@ _BARS = {"stdout": ("│", "dim"), "stderr": ("┃", "red"), "": ("┊", "dim")}
 
 def output_lines(command: CommandStory, *, color: bool, full: bool) -> Iterator[str]:
     """The output as it came, the streams told apart by the bar before each line. Not `full`: the first and the last lines."""
-    blocks = list(_blocks(command))
+    blocks = list(recorded_blocks(command))
     missing = sum(_count(text) for _, text in blocks) - HEAD_LINES - TAIL_LINES
     filtered = TerminalFilter(color, None if full else _LONGEST, moves=False)
 
@@ -169,7 +169,7 @@ def output_lines(command: CommandStory, *, color: bool, full: bool) -> Iterator[
 
 def recorded_lines(command: CommandStory) -> Iterator[Line]:
     """Lines in the order in which they were recorded, tails last; where the streams take turns, a line ends."""
-    return _lines(_blocks(command))
+    return _lines(recorded_blocks(command))
 
 
 def _lines(blocks: Iterable[Line]) -> Iterator[Line]:
@@ -186,8 +186,8 @@ def _last(blocks: list[Line], count: int) -> list[Line]:
     return found[-count:]
 
 
-def _blocks(command: CommandStory) -> Iterator[Line]:
-    """Whole lines of one stream at a time."""
+def recorded_blocks(command: CommandStory) -> Iterator[Line]:
+    """The same, whole lines of one stream at a time."""
     stream, held = "", list[str]()
     for piece in command.outputs:
         if piece.stream != stream and held:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agent.audit.story.model import CommandStory, gap_words
+from agent.audit.story.model import CommandStory
+from agent.emitters.story_output import recorded_blocks
 from agent.emitters.terminal_filter import TerminalFilter
 from agent.text.sizes import counted, size_words
 
@@ -76,7 +76,7 @@ class Printed(Struct, frozen=True):
                 yield "", "\n"
                 fresh = True
             else:
-                yield from streams[stream if stream in streams else "stdout"].feed(text)
+                yield from streams[stream].feed(text)
                 fresh = text.endswith("\n")
         for last in streams.values():
             yield from last.close()
@@ -104,20 +104,8 @@ class Printed(Struct, frozen=True):
 
 
 def printed(command: CommandStory) -> Printed | None:
-    """The output in order, neighbours of one stream joined; None where there was none."""
-    told = [(piece.stream, piece.data) for piece in command.outputs]
-    if command.left_out:
-        told.append(("gap", f"[… {command.left_out:,} characters left out …]"))
-    for stream, dropped, tail in (
-        ("stdout", command.stdout_dropped, command.stdout_tail),
-        ("stderr", command.stderr_dropped, command.stderr_tail),
-    ):
-        if dropped:
-            told.append(("gap", f"{stream}: {gap_words(dropped)}"))
-        if tail:
-            told.append((stream, tail))
-    joined = groupby(told, lambda piece: piece[0])
-    pieces = [(stream, settled("".join(text for _, text in group))) for stream, group in joined]
+    """The output in order; None where there was none."""
+    pieces = [(stream or "gap", settled(text)) for stream, text in recorded_blocks(command) if text]
     return Printed(pieces) if pieces else None
 
 
