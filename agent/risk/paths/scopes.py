@@ -168,7 +168,7 @@ class Scopes:
             return "device"
         if is_secret(path):
             return "history" if path.endswith(("_history", ".histfile")) else "secrets"
-        if _VCS.search(path):
+        if "." in path and _VCS.search(path):
             return "vcs"
         if glob and reaches_secret(path, self.home):
             return "secrets"
@@ -179,7 +179,7 @@ class Scopes:
         relative = path[len(self.home) + 1 :] if path.startswith(f"{self.home}/") else ""
         within = path.startswith(f"{self.workspace}/")
         if (
-            relative
+            relative[:1] == "."
             and _CONFIG.match(relative)
             and (self.workspace == self.home or not (within or bare == self.workspace))
         ):

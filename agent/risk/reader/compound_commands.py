@@ -6,12 +6,13 @@ import re
 
 from agent.risk.reader.simple_commands import FUNCTION_HEAD, SimpleCommands
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Part, Sequence, Simple, Test, WordNode
+from agent.text.lazy_pattern import lazily
 
 OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|\n]")
 RESERVED = re.compile(
     r"(if|then|elif|else|fi|while|until|for|select|do|done|case|esac|function|time|coproc|\[\[|\{|\}|!)(?=[\s;&|()<>]|\Z)"
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = lazily(r"[A-Za-z_]\w*")
 _NUMERIC = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 
 

@@ -8,13 +8,13 @@ from agent.risk.reader.cursor import Cursor
 from agent.risk.reader.tree import Part, Sequence
 from agent.text.lazy_pattern import lazily
 
-_IN_DOUBLE = re.compile(r"[^\\\"`$]+")
-IN_BODY = re.compile(r"[^\\`$]+")
-_IN_BRACE = re.compile(r"[^\\'\"`$}]+")
-_IN_BRACE_QUOTED = re.compile(r"[^\\\"`$}]+")
-_PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_BRACED_NAME = re.compile(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])")
-_BRACKET = re.compile(r"""[\[\]]|\\.|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.S)
+_IN_DOUBLE = lazily(r"[^\\\"`$]+")
+IN_BODY = lazily(r"[^\\`$]+")
+_IN_BRACE = lazily(r"[^\\'\"`$}]+")
+_IN_BRACE_QUOTED = lazily(r"[^\\\"`$}]+")
+_PARAMETER = lazily(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
+_BRACED_NAME = lazily(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])")
+_BRACKET = lazily(r"""[\[\]]|\\.|'[^']*'|"(?:[^"\\]|\\.)*\"""", re.S)
 _OPENED = {"[": 1, "]": -1}
 _MAX_SUBSCRIPT = 1_000
 _MAX_UNCLOSED = 100  # then no bracket is looked for any more

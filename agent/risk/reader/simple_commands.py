@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from agent.risk.reader.tree import Assignment, Function, Node, Redirect, Simple, WordNode
 from agent.risk.reader.wordscan import WordScanner
+from agent.text.lazy_pattern import lazily
 
-_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*(?:\[[^\n]{0,200}?\])?\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)")
-FUNCTION_HEAD = re.compile(r"[ \t]*\([ \t]*\)")
+_REDIRECT = lazily(r"(\d+|\{[A-Za-z_]\w*(?:\[[^\n]{0,200}?\])?\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)")
+FUNCTION_HEAD = lazily(r"[ \t]*\([ \t]*\)")
 _DECLARERS = frozenset(("declare", "typeset", "local", "export", "readonly"))
 
 

@@ -105,7 +105,7 @@ def decode_printf(text: str) -> str:
     return decode_ansi_c(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text))
 
 
-_MORE_THAN_ARGUMENTS = re.compile(r"[|;&$`<>()!\n]")
+_MORE_THAN_ARGUMENTS = lazily(r"[|;&$`<>()!\n]")
 
 
 def runs_only(text: str, programs: Container[str]) -> bool:

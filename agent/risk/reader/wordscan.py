@@ -7,12 +7,13 @@ import re
 from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.expansions import ExpansionScanner
 from agent.risk.reader.tree import Part, Redirect, WordNode
+from agent.text.lazy_pattern import lazily
 
 MAX_HEREDOCS = 40
 
 _PLAIN = re.compile(r"[^\s|&;()<>\\'\"`$]+")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?=\[|\+?=)")
-_EQUALS = re.compile(r"(\+?)=")
+_EQUALS = lazily(r"(\+?)=")
 
 
 class WordScanner(ExpansionScanner):

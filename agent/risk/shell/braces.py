@@ -20,7 +20,7 @@ HIDDEN = lazily("[\ue000-\ue020]")
 BREAK = "\ue020"  # where an unquoted expansion splits
 _CHOICE, _OR, _END = "\ue021", "\ue022", "\ue023"
 _MOST_CHARACTERS = 100_000
-_CHOICES = re.compile(f"{_CHOICE}([^{_END}]*){_END}")
+_CHOICES = lazily(f"{_CHOICE}([^{_END}]*){_END}")
 
 
 def either(texts: list[str]) -> str:

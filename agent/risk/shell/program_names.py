@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAMING = frozenset(("cp", "mv", "install", "ln"))
 """Tables of programs that give a file another name."""
-ITSELF = re.compile(r"/proc/(?:self|thread-self|\d+|\0)/exe")
+ITSELF = LazyPattern(r"/proc/(?:self|thread-self|\d+|\0)/exe")
 """The program of the process that looks there: on a command line, the shell."""
 _MAX_NAMES = 50
 _MAX_STEPS = 8
@@ -89,7 +89,7 @@ def program_name(walker: Walker, invocation: Invocation) -> str | None:
     """The name to look up of a first word that is known; None where the program is not (a finding has been added)."""
     word = invocation.words[0]
     text, place = word.text, invocation.place_of(word)
-    if ITSELF.fullmatch(text):
+    if text.startswith("/proc/") and ITSELF.fullmatch(text):
         walker.add(
             "run-unknown", [word], place, rule="run.itself", reason="runs the shell by the number of its process"
         )

@@ -6,8 +6,6 @@ bounded by the parser and by MAX_SCRIPTS.
 
 from __future__ import annotations
 
-import re
-
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk.invocations.programs import Programs
 from agent.risk.paths.absolute import absolute
@@ -25,9 +23,10 @@ from agent.risk.shell.streams import Files
 from agent.risk.shell.whole_command import name_variable
 from agent.risk.tables.levels import Rater
 from agent.risk.tables.store import program as find_program
+from agent.text.lazy_pattern import lazily
 
 MAX_SCRIPTS = 12
-_COUNTS = re.compile(rf"[A-Za-z_{UNKNOWN}]")
+_COUNTS = lazily(rf"[A-Za-z_{UNKNOWN}]")
 _MANY = 400  # findings, after which lesser ones are kept without being told in full
 
 _MAKES = frozenset(("create", "write", "append", "copy-to", "link", "extract", "move"))

@@ -49,6 +49,11 @@ def test_the_first_frame_imports_nothing_heavy(module):
     assert not modules_after(f"import {module}") & HEAVY
 
 
+def test_a_rating_needs_nothing_of_what_is_asked_about_it():
+    extra = modules_after("from agent.risk.classifier import classify\nassert classify('find . -delete').parse == 'ok'")
+    assert {name for name in extra if name.startswith("agent.protocol.")} == {"agent.protocol.decisions"}
+
+
 def test_the_first_frame_knows_no_command():
     """Definitions and handlers are loaded with the first line that begins with a colon or a dot."""
     loaded = modules_after("import agent.frontends.repl.repl")
