@@ -29,6 +29,8 @@ def main(argv: list[str] | None = None) -> int:
             raise
         _drop_output()
         what = error.strerror.lower() if isinstance(error, OSError) and error.strerror else repr(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            what += f": {error.filename!r}"
         sys.stderr.write(f"agent-shell: {what}\n  run again with --debug for details\n")
         return 1
 

@@ -1,4 +1,4 @@
-"""Write a private file whole or not at all, and remove what a process that was killed meanwhile has left of that."""
+"""Write or extend a private file whole or not at all, and remove what a process that was killed meanwhile has left of that."""
 
 from __future__ import annotations
 
@@ -27,6 +27,19 @@ def replace_file(path: str, data: bytes, mode: int = 0o600) -> None:
     except BaseException:
         with suppress(OSError):
             os.unlink(beside)
+        raise
+
+
+def append_whole(fd: int, data: bytes) -> None:
+    """Append `data` to the file that is open for that, in one write where there is room. Raises OSError, and then nothing of it stays."""
+    size, written = os.fstat(fd).st_size, 0
+    try:
+        while written < len(data):
+            written += os.write(fd, data[written:])
+    except OSError:
+        with suppress(OSError):
+            if os.fstat(fd).st_size == size + written:  # nobody else has added anything behind it
+                os.ftruncate(fd, size)
         raise
 
 

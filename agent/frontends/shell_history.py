@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 
+from agent.config.private_file import append_whole
+
 
 def remember(commands: Iterable[str], environ: Mapping[str, str]) -> str:
     """Append `commands`; "" or why that was not possible. Only bash and zsh have formats that can be appended to."""
@@ -22,7 +24,7 @@ def remember(commands: Iterable[str], environ: Mapping[str, str]) -> str:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(path, flags, 0o600)
         try:
-            os.write(descriptor, data)
+            append_whole(descriptor, data)  # half of a command is another command
         finally:
             os.close(descriptor)
     except OSError as error:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from agent.config.paths import make_folder
+from agent.config.private_file import append_whole
 from agent.protocol.errors import IoError
 from agent.recording.private_database import (
     connect_privately,
@@ -114,8 +115,7 @@ class Forgotten:
             fd = os.open(self._path, flags, 0o600)
             try:
                 os.fchmod(fd, 0o600)
-                if os.write(fd, data) != len(data):
-                    raise OSError(28, "short write")
+                append_whole(fd, data)
                 os.fsync(fd)
             finally:
                 os.close(fd)

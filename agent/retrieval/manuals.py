@@ -188,9 +188,12 @@ class Manuals:
         with contextlib.suppress(OSError):
             make_folder(self._folder)
             beside = f"{place}.{os.getpid()}.{threading.get_ident()}"
-            with open(beside, "xb") as file:
-                file.write(msgspec.msgpack.encode(_Kept(_VERSION, *source, known)))
-            os.replace(beside, place)
+            try:
+                with open(beside, "xb") as file:
+                    file.write(msgspec.msgpack.encode(_Kept(_VERSION, *source, known)))
+                os.replace(beside, place)
+            except OSError:
+                os.unlink(beside)
 
     def _place(self, name: str, kind: str) -> str:
         return os.path.join(self._folder, f"{name}.{kind}")

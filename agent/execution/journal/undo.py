@@ -108,12 +108,22 @@ def _turn_all(turning: OpenEntry, *, done: bool) -> None:
                 hint=f"nothing is lost: `agent-shell undo {entry.undo_id}` finishes it",
             ) from error
         entry.phase, entry.state = "", ("committed" if done else "undone")
-        later = ""
+        raise UndoFailed(
+            f"it could not be done: {explain(error)}; everything is as it was",
+            hint=_noted_as_it_was(turning, done=done),
+        ) from error
+
+
+def _noted_as_it_was(turning: OpenEntry, *, done: bool) -> str:
+    """Note that nothing was turned; in words what follows where that cannot be: then whoever uses the journals next turns it."""
+    try:
+        finish(turning, done=done)
+    except OSError:  # files on a disk that is read-only by now, say: how they stood before the try is noted already
         try:
-            finish(turning, done=done)
-        except OSError as second:
-            later = f"the journal could not be kept ({explain(second)}): `agent-shell undo --list` tries again"
-        raise UndoFailed(f"it could not be done: {explain(error)}; everything is as it was", hint=later) from error
+            turning.journal_folder.write(turning.entry)
+        except OSError as error:
+            return f"the journal could not be kept ({explain(error)}): the next `agent-shell undo` does it"
+    return ""
 
 
 def _pass(turning: OpenEntry, *, done: bool, returning: bool = False) -> None:

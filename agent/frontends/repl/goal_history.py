@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.history import History
 
 from agent.config.paths import make_folder, state_dir
+from agent.config.private_file import append_whole
 from agent.frontends.line import is_recorded
 from agent.frontends.repl.history_search import PastReader
 
@@ -105,7 +106,7 @@ class GoalHistory(History):
             descriptor = os.open(self._path, flags, 0o600)
             try:
                 os.fchmod(descriptor, 0o600)
-                os.write(descriptor, data)
+                append_whole(descriptor, data)
             finally:
                 os.close(descriptor)
         except OSError as error:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +16,7 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import RuleAdded, RuleRemoved
 from agent.risk.classifier import classify
 from tests.support.command_world import CommandWorld
+from tests.support.full_disk import files_up_to
 
 OWN = '[[rule]]\nname = "no-curl"\naction = "deny"\nprogram = "curl"\nreason = "use the mirror"\n'
 MADE = '[[rule]]\nname = "build"\naction = "allow"\nprogram = "rm"\npaths = ["./build"]\n'
@@ -142,20 +140,9 @@ def test_broken_log_keeps_the_rule(world: World) -> None:
     assert "build" in world.path.read_text()
 
 
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """No file of this process can grow."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
 def test_a_rule_that_cannot_be_written_is_an_error(world: World) -> None:
     world.path.write_text(OWN)
-    with full_disk(), pytest.raises(IoError, match=r"no rule was made: .*policy\.toml could not be written"):
+    with files_up_to(0), pytest.raises(IoError, match=r"no rule was made: .*policy\.toml could not be written"):
         world.policy("deny deleting in ~/photos")
     assert world.path.read_text() == OWN
     (removed,) = world.recorder.only(RuleRemoved)
@@ -166,7 +153,7 @@ def test_a_rule_that_cannot_be_taken_back_stays_in_the_log_too(world: World) -> 
     world.path.write_text(OWN)
     add_rules(str(world.path), MADE)
     before = world.path.read_text()
-    with full_disk(), pytest.raises(IoError, match="rule build stays"):
+    with files_up_to(0), pytest.raises(IoError, match="rule build stays"):
         world.policy("forget build")
     assert world.path.read_text() == before
     (added,) = world.recorder.only(RuleAdded)

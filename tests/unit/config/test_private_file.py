@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from agent.config.private_file import replace_file
+from agent.config.private_file import append_whole, replace_file
+from tests.support.full_disk import files_up_to
 from tests.support.processes import killed_after
 
 
@@ -52,3 +54,16 @@ def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         replace_file(str(tmp_path / "folder"), b"x")
     assert os.listdir(tmp_path) == ["folder"]
+
+
+@pytest.mark.parametrize("room", range(0, 9, 2))
+def test_what_is_appended_is_there_whole_or_not_at_all(tmp_path: Path, room: int) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\n")
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND)
+    with files_up_to(4 + room), suppress(OSError):
+        append_whole(fd, b"second\n")
+    assert path.read_bytes() == (b"one\nsecond\n" if room > 6 else b"one\n")
+    append_whole(fd, b"third\n")
+    os.close(fd)
+    assert path.read_bytes().endswith(b"\nthird\n")

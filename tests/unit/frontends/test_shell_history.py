@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.shell_history import remember
+from tests.support.full_disk import files_up_to
 
 
 def environ(home: Path, shell: str = "/bin/bash") -> dict[str, str]:
@@ -54,3 +55,13 @@ def test_other_shells_and_odd_homes_are_left_alone(tmp_path: Path) -> None:
 def test_trouble_is_told(tmp_path: Path) -> None:
     (tmp_path / ".bash_history").mkdir()
     assert "could not be extended" in remember(["ls"], environ(tmp_path))
+
+
+def test_no_half_of_a_command_is_left_on_a_full_disk(tmp_path: Path) -> None:
+    history = tmp_path / ".bash_history"
+    history.write_text("ls\n")
+    with files_up_to(10):
+        assert "could not be extended" in remember(["rm -r /home/me/old"], environ(tmp_path))
+    assert history.read_text() == "ls\n"
+    assert remember(["date"], environ(tmp_path)) == ""
+    assert history.read_text() == "ls\ndate\n"

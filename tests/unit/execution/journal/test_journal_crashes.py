@@ -242,3 +242,22 @@ def test_an_error_of_the_disk_at_any_moment_of_an_undo_and_what_is_said_stays_tr
         if state == "undone":
             case.journals().turn(entry.undo_id)
     raise AssertionError("it came to no end")
+
+
+def test_an_undo_that_was_put_back_is_not_done_later(world: OverlayWorld) -> None:
+    """As on a disk that is read-only by now: neither the files nor what is noted beside them can be written."""
+    case = Case(world, None)
+    case.commit()
+    (entry,) = case.journals().entries()
+    seen: list[str] = []
+
+    def fault(moment: str) -> None:
+        seen.append(moment)
+        if len(seen) == 2 or moment == "left":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with pytest.raises(UndoFailed, match="everything is as it was") as caught:
+        case.journals(fault).turn(entry.undo_id)
+    assert "left" in seen and not caught.value.hint
+    assert case.resumed() == "committed"
+    case.check(case.after)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import stat
 import subprocess
@@ -19,6 +18,7 @@ from agent.protocol.decisions import RiskContext
 from agent.protocol.errors import IoError, UndoConflict
 from agent.protocol.rehearsals import Conflict
 from agent.risk.classifier import classify
+from tests.support.full_disk import files_up_to
 from tests.support.tree_operations import Listing, differences, listing
 
 TREE = """
@@ -191,16 +191,11 @@ def test_a_run_whose_agent_shell_was_killed_can_still_be_taken_back(world: TreeW
 
 def test_a_run_that_cannot_be_compared_on_a_full_disk_is_compared_later(world: TreeWorld) -> None:
     before = world.listing()
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     approved = world.approved("rm -r d")
     taken = world.images.take(world.images.plan(approved.report, str(world.folder)), approved, cwd=str(world.folder))
     subprocess.run(["bash", "-c", "rm -r d"], cwd=world.folder, check=True)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-    try:
-        with pytest.raises(IoError, match="cannot be compared"):
-            taken.finish()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_up_to(0), pytest.raises(IoError, match="cannot be compared"):
+        taken.finish()
     (entry,) = world.journals.entries()
     assert (entry.state, entry.note) == ("committed", f"{OPEN}: what was changed since counts, too")
     world.journals.turn(entry.undo_id)
