@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 
 from agent.gate.command_record import begin, end, failed_to, item_of, kept_result, ran
@@ -10,7 +11,7 @@ from agent.gate.confirmation import Asking, Attempt
 from agent.gate.held_rights import held_words
 from agent.gate.output_record import OutputLog
 from agent.gate.rating import Rater
-from agent.gate.verdicts import Rated, allowed_by, told
+from agent.gate.verdicts import Rated, allowed_by, changed_meanwhile, told
 from agent.policy.rehearsable import writes
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.confirmations import Proposal
@@ -26,6 +27,8 @@ from agent.text.sizes import size_words
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
 _WAY_OUT = "run it with --no-persist, which keeps nothing"
 _MAY_IT = 'at a terminal you are asked whether it may, and a rule with `confine = "off"` lets it'
+_SINCE_THE_LOOK = 50_000_000
+"""ns by which files may have been looked at before a run is begun, and by which the times of file systems lag."""
 _SHOWN_NAMES = 2
 _SHOWN_REASONS = 4
 
@@ -53,7 +56,7 @@ class DirectRuns:
             return f"{_NOT_KEPT}: {checkpoint}; {_way_out(checkpoint)}"
         if await self._stale(attempt, checkpoint):
             return attempt.note
-        item = await self._run(attempt.proposal, approved, checkpoint, remark=told(verdict))
+        item = await self._run(attempt, approved, checkpoint, remark=told(verdict))
         if not item.refused:
             return item
         attempt.becomes(await self.rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
@@ -79,7 +82,7 @@ class DirectRuns:
                 await self.asking.events.send(Warned(text=words))
         if await self._stale(attempt, checkpoint):
             return None
-        return await self._run(attempt.proposal, approved, checkpoint)
+        return await self._run(attempt, approved, checkpoint)
 
     async def _stale(self, attempt: Attempt, checkpoint: Checkpoint | None) -> bool:
         """Tell whether the rating does not hold any more; then its pre-image is dropped, and a note says what changed."""
@@ -105,10 +108,11 @@ class DirectRuns:
             return f"{error or type(error).__name__}"
 
     async def _run(
-        self, proposal: Proposal, approved: ApprovedCommand, checkpoint: Checkpoint | None, *, remark: str = ""
+        self, attempt: Attempt, approved: ApprovedCommand, checkpoint: Checkpoint | None, *, remark: str = ""
     ) -> CommandItem:
         """Record the consent, run, record the ending. Never raises for what a command does; raises RecordingError."""
-        cwd, events = self.executor.cwd, self.asking.events
+        proposal, cwd, events = attempt.proposal, self.executor.cwd, self.asking.events
+        since, context = time.time_ns() - _SINCE_THE_LOOK, attempt.rated.context
         started = CommandStarted(
             command_id=proposal.command_id,
             command=approved.command,
@@ -138,7 +142,10 @@ class DirectRuns:
         if undo_id and result.job:
             trouble = (*trouble, "it continues in the background: what it changes from now on is not part of the undo")
         await self._end(proposal, result, log, undo_id)
-        for note in (*result.notes, *trouble):
+        other = (
+            await asyncio.to_thread(changed_meanwhile, context.files, since, cwd) if context and context.files else ""
+        )
+        for note in (*result.notes, *trouble, *([other] if other else ())):
             await events.send(Warned(text=note))  # not a notice: stdout is the command's
         item = item_of(proposal, approved.report, "ran", run=approved.command)
         return ran(item, cwd, result, self.rater.judges.redactor.redact)

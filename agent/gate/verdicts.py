@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -167,6 +167,8 @@ def refusal(verdict: Verdict) -> str:
 _COUNTED = frozenset(("entries", "bytes", "more", "changed", "stashes", "many"))
 """Facts that only count: they matter where they make the rating worse, and files that grow do not."""
 _MOST_TOLD = 3
+_JUST_WRITTEN = 2
+"""Parts of an identity besides which one says that the file was written to only just now."""
 
 
 def change_words(then: RiskContext, now: RiskContext) -> str:
@@ -186,8 +188,38 @@ def _changes(then: RiskContext, now: RiskContext) -> Iterator[str]:
         known = then.facts.get(path, ())
         new = [fact for fact in now.facts.get(path, ()) if fact not in known and fact.partition("=")[0] not in _COUNTED]
         before, after = then.files.get(path), now.files.get(path)
-        if new or before != after:
+        if new or _differ(before, after):
             yield f"{_shown(path, now.cwd)} {_became(new, before, after)}"
+
+
+def _differ(before: str | None, after: str | None) -> bool:
+    """Tell whether contents are others, or were written to only just now, which they may be again at any moment."""
+    if before is None or after is None:
+        return before != after
+    then, now = before.split("\0"), after.split("\0")
+    return then[0] != now[0] or (len(now) > _JUST_WRITTEN and then[1] != now[1])
+
+
+def changed_meanwhile(files: Mapping[str, str], since: int, cwd: str) -> str:
+    """Say which of the code that a rating stood on was replaced or written to after `since` (ns); "" for none of it. Blocks."""
+    told = [
+        _shown(path, cwd)
+        for path, known in files.items()
+        if known.startswith("code ") and _is_other(path, known, since)
+    ]
+    more = f" and {len(told) - _MOST_TOLD:,} more" if len(told) > _MOST_TOLD else ""
+    return f"{', '.join(told[:_MOST_TOLD])}{more} changed as it ran: what ran may not be what was rated" if told else ""
+
+
+def _is_other(path: str, known: str, since: int) -> bool:
+    try:
+        now = os.stat(path)
+    except OSError:
+        return True
+    identity = known.split("\0")[1].split(":")
+    return identity[:2] != [f"{now.st_dev}", f"{now.st_ino}"] or (
+        identity[-1] != f"{now.st_ctime_ns}" and now.st_ctime_ns >= since
+    )
 
 
 def _became(new: list[str], before: str | None, after: str | None) -> str:
@@ -200,6 +232,8 @@ def _became(new: list[str], before: str | None, after: str | None) -> str:
         return "is gone"
     if not new and before is None:
         return "is new"
+    if not new and before is not None and after is not None and before.split("\0")[0] == after.split("\0")[0]:
+        return "was written to just now"
     if not new and after is not None and not after.startswith("folder "):
         return "has other contents"
     return "is not what it was"

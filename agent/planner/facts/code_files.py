@@ -63,7 +63,7 @@ FED_FROM = re.compile(r"<\s*([^\s<>&|;()]{1,4096})")
 
 def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """An identity for each file whose contents the command would run, each folder it names or names a file in, and `cwd`. Never raises."""
-    code, settings = Contents(), Contents()
+    code, settings = Contents("code"), Contents("settings")
     running = _running(report)
     texts = [(run.cwd, f"import {' '.join(run.words[1:])}".encode()) for run in running]
     projects = {file for run in running for file in _PROJECTS.get(os.path.basename(run.words[0]), ())}

@@ -18,6 +18,7 @@ from agent.policy.deciding import decide
 from agent.policy.model import Policy, PolicyFile, Rule
 from agent.protocol.confirmations import Approved, CancelGoal, Commit, ConfirmationRequest, EditAgain, Rehearse
 from agent.protocol.events.command import CommandConfirmed, CommandRated
+from agent.protocol.events.session import Warned
 from agent.protocol.messages import CommandItem, UserInput
 from agent.protocol.records import decode, encode
 from agent.protocol.rehearsals import UndoPlan
@@ -276,7 +277,6 @@ def grown(name: str) -> Act:
         ("git status", lambda: made("home/.curlrc")),
         ("tar xf notes", grown("log")),
         ("rm -r build", lambda: Path("build/new.o").write_text("o")),
-        ("bash x.sh", lambda: os.utime("x.sh")),
         ("make", lambda: Path("new.txt").write_text("n")),
     ],
 )
@@ -284,6 +284,55 @@ def test_what_grows_or_is_only_touched_asks_nothing(place: Path, command: str, a
     person = Busy(act)
     executor, _ = go(place, command, person)
     assert (len(person.asked), len(executor.ran)) == (1, 1)
+
+
+@pytest.mark.parametrize(("ago", "asked"), [(2, 1), (0, 2)])
+def test_what_was_only_touched_asks_nothing_unless_it_was_just_now(
+    place: Path, monkeypatch, ago: int, asked: int
+) -> None:
+    """Who changes a file and changes it back does so again, as soon as nobody looks."""
+    monkeypatch.setattr("agent.planner.facts.contents._JUST_NOW", 0 if ago else 60_000_000_000)
+    person = Busy(lambda: os.utime("x.sh"))
+    executor, _ = go(place, "bash x.sh", person)
+    assert (len(person.asked), len(executor.ran)) == (asked, 1)
+    assert [request.note for request in person.asked[1:]] == [
+        "not run: since it was rated, x.sh was written to just now"
+    ] * (asked - 1)
+
+
+class Swapping(Shell):
+    """`act` happens when the command runs already."""
+
+    def __init__(self, act: Act, **given) -> None:
+        super().__init__(**given)
+        self.act = act
+
+    async def execute(self, command, sink, cancel):
+        self.act()
+        return await super().execute(command, sink, cancel)
+
+
+def swapped_back(name: str) -> None:
+    os.rename(name, f"{name}.away")
+    Path(name).write_text("rm -rf ~\n")
+    os.rename(f"{name}.away", name)
+
+
+@pytest.mark.parametrize(
+    ("command", "act", "told"),
+    [
+        ("bash x.sh", other_text("x.sh"), ["x.sh"]),
+        ("bash x.sh", lambda: swapped_back("x.sh"), ["x.sh"]),
+        ("python3 use.py", lambda: os.replace("x.py", "part.py"), ["part.py"]),
+        ("bash x.sh", lambda: None, []),
+        ("bash x.sh", lambda: made("sub/new"), []),
+        ("git config --global a.b c", lambda: made("home/.gitconfig"), []),
+    ],
+)
+def test_what_is_swapped_after_the_last_look_is_told(place: Path, command: str, act: Act, told: list[str]) -> None:
+    _, log = go(place, command, Busy(), executor=Swapping(act, cwd=str(place)))
+    words = [f"{name} changed as it ran: what ran may not be what was rated" for name in told]
+    assert [event.text for event in log.only(Warned)] == words
 
 
 def test_more_to_lose_is_asked_for_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
