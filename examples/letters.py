@@ -11,7 +11,6 @@ from pathlib import Path
 
 from agent.app.composition import open_conversation
 from agent.protocol.confirmations import Confirmation, ConfirmationRequest, Skipped
-from agent.protocol.decisions import Level
 from agent.protocol.errors import CoreError
 from agent.protocol.ports import Provider
 from agent.providers.catalog import build_provider, load_catalog
@@ -20,7 +19,7 @@ from agent.providers.scripted import Scripted
 
 class Postman:
     async def confirm(self, request: ConfirmationRequest) -> Confirmation:
-        return request.as_shown if request.kind == "write" and request.report.level is not Level.HIGH else Skipped()
+        return request.as_shown if request.kind == "write" and request.report.level.value != "high" else Skipped()
 
     async def ask_word(self, request: ConfirmationRequest) -> None: ...
 
