@@ -9,6 +9,7 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.paths.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes
 from agent.risk.reader.tree import Redirect
 from agent.risk.reader.words import UNKNOWN, Word
+from agent.risk.tables.store import store
 
 _STREAMS = {"": "its output", "1": "its output", "2": "its error messages"}
 _WRITES = {
@@ -68,42 +69,7 @@ def _duplicate(operator: str, fd: str, target: str) -> str:
 _NO_FACTS: Mapping[str, tuple[str, ...]] = {}
 UNKNOWN_SHOWN = "…"  # how reports write what is not known before a command runs
 
-_ROLES = {
-    "read": "is read",
-    "secret": "is shown, though usually secret",
-    "create": "is made, if it is not there",
-    "write": "is written, replacing what is there",
-    "append": "is added to, at its end",
-    "modify": "is changed in place",
-    "copy-to": "gets the copy, replacing what is there",
-    "move": "is moved or renamed",
-    "link": "is the link's name",
-    "extract": "is unpacked",
-    "delete": "is deleted",
-    "sync": "gets what the source has, and loses the rest",
-    "delete-empty": "is removed, if it is empty",
-    "shred": "has its contents destroyed",
-    "truncate": "is cut off",
-    "chmod": "gets other permissions",
-    "chown": "gets another owner",
-    "permission-wide": "is opened to everyone",
-    "setuid": "runs with its owner's rights from now on",
-    "device-write": "is written to as a whole",
-    "format": "gets a new file system, or other partitions",
-    "kill": "is ended",
-    "kill-wide": "is ended, with all that match",
-    "send": "goes over the network",
-    "receive": "is fetched from the network",
-    "download": "is fetched to a file",
-    "run": "is run",
-    "run-unknown": "is run",
-    "run-remote": "is fetched and run",
-    "erase-log": "is erased",
-    "discard": "loses uncommitted changes",
-    "discard-one": "loses uncommitted changes",
-    "remote-change": "is changed on a server",
-    "remote-destroy": "is deleted on a server",
-}
+_SYNCED = "gets what the source has, and loses the rest"
 _PATH_ROLES = frozenset(
     "read secret create write append modify copy-to move link extract delete delete-empty shred truncate chmod chown "
     "permission-wide setuid device-write format erase-log run".split()
@@ -134,7 +100,8 @@ _PLACES = {
 
 def role_phrase(role: str) -> str:
     """Say what happens to an operand of this role; "" where there is nothing to say."""
-    return _ROLES.get(role, "")
+    row = store().levels.get(role)
+    return row.role if row is not None else _SYNCED if role == "sync" else ""
 
 
 def place_phrase(

@@ -12,7 +12,7 @@ from agent.risk.explain.steps import joined, reading_runs, step_words
 from agent.risk.reader.words import Word
 from agent.risk.tables.help import help_for
 from agent.risk.tables.options import operand_roles, split_args
-from agent.risk.tables.store import Program, level_row
+from agent.risk.tables.store import Program, store
 from agent.risk.tables.store import program as find_program
 
 _ROOM = 96  # characters that several clauses may take together
@@ -24,31 +24,6 @@ _GLOB = re.compile(r"[*?\[]")
 _ONLY_LATER = ("what find matches", "something only known")
 _DEEP = " with everything below"
 
-_VERBS = {
-    "create": "creates {}",
-    "write": "writes or replaces {}",
-    "append": "appends to {}",
-    "modify": "changes {}",
-    "copy-to": "copies to {}, and may replace what is there",
-    "move": "moves or renames {}",
-    "link": "makes a link at {}",
-    "extract": "unpacks into {}, and may replace files there",
-    "delete": "deletes {}",
-    "delete-empty": "removes {} if empty",
-    "chmod": "changes the permissions of {}",
-    "chown": "changes the owner of {}",
-    "permission-wide": "opens {} to everyone",
-    "truncate": "cuts off {}",
-    "vcs-switch": "switches to the branch {}",
-    "secret": "shows {}, which is usually secret",
-}
-"""Deeds to files, told in clauses that count them. Everything else is said as its finding has it."""
-_OVER_NETWORK = {
-    "send": "sends data to {}",
-    "receive": "fetches from {}",
-    "download": "downloads a file from {}",
-    "remote-shell": "works on {}",
-}
 _PLACES = {
     "workspace": "in this folder",
     "temp": "in a temporary folder",
@@ -124,20 +99,20 @@ def _clause(report: RiskReport, index: int) -> str:
     said = one_line(finding.reason, 300)
     if effect is None or effect.whole or finding.level is Level.HIGH:
         return said
-    extra = _extra(finding, effect)
-    if extra is None:
+    row = store().levels.get(effect.kind)
+    extra = _extra(finding, effect, row.reason) if row is not None else None
+    if row is None or extra is None:
         return said
-    verb = _VERBS.get(effect.kind)
-    if verb is not None:
+    if row.clause:
         return (
             said
             if not effect.targets
-            else verb.format(_objects(effect, deep=_DEEP in finding.reason)) + extra + _to(report, finding)
+            else row.clause.format(_objects(effect, deep=_DEEP in finding.reason)) + extra + _to(report, finding)
         )
-    if effect.kind in _OVER_NETWORK:
+    if row.network_clause:
         hosts = dict.fromkeys(_host(target) for target in effect.targets)
         if len(hosts) == 1 and "" not in hosts:
-            return _OVER_NETWORK[effect.kind].format(next(iter(hosts))) + extra
+            return row.network_clause.format(next(iter(hosts))) + extra
         return said
     return (_sub_command(report, index) or said) + extra if not extra else said
 
@@ -177,12 +152,8 @@ def _operands(run: ProgramRun, table: Program) -> list[Word]:
     return split_args([Word(text, index, index + 1) for index, text in enumerate(run.words[1:])], table).operands
 
 
-def _extra(finding: Finding, effect: Effect) -> str | None:
-    """Say what facts added to the usual words of such an effect; None where the reason says something of its own."""
-    try:
-        usual = level_row(effect.kind).reason
-    except KeyError:
-        return None
+def _extra(finding: Finding, effect: Effect, usual: str) -> str | None:
+    """Say what facts added to the `usual` words of such an effect; None where the reason says something of its own."""
     before, named, after = usual.partition("{targets}")
     if not named:
         return "" if finding.reason == usual else None

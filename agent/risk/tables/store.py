@@ -73,9 +73,13 @@ class LevelRow(Struct, frozen=True):
     """The rating of one kind of effect. `level` where scopes do not matter; `scopes` maps scope to "plain" or "plain/recursive".
 
     `safer` says what to do instead; `safer_for` says it for one detail of the rule's name (`wipe` of `schedule.wipe`).
+    Explanations say `role` of an operand; `clause` counts what is done to files, and `network_clause` names the machine.
     """
 
     reason: str
+    role: str = ""
+    clause: str = ""
+    network_clause: str = ""
     level: str = ""
     scopes: dict[str, str] = {}
     reversible: bool = True
