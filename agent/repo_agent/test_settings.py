@@ -10,7 +10,7 @@ from typing import Any
 
 from agent.protocol.errors import IoError
 from agent.repo_agent.root import root_of, text_in
-from agent.repo_agent.test_runner import SETUP, sets_up_tests
+from agent.repo_agent.test_runner import sets_up_tests, setup_files
 from agent.repo_agent.workplace import Workplace
 
 _DEPENDENCIES = "dependencies devDependencies peerDependencies optionalDependencies peerDependenciesMeta bundledDependencies".split()
@@ -42,7 +42,7 @@ async def test_setup(
     try:
         if committed is None:
             committed = await repository.changed_files(place.base)
-        paths = {*committed, *differing, *await repository.unknown_files(sorted(SETUP))}
+        paths = {*committed, *differing, *await repository.unknown_files(sorted(setup_files()))}
         found = [path for path in sorted(paths) if sets_up_tests(path) and await _says_otherwise(place, path)]
     except IoError:
         return ("git could not say which",)
