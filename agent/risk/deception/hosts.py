@@ -7,18 +7,10 @@ import re
 
 from agent.protocol.decisions import Finding, Level, ProgramRun
 from agent.risk.deception.findings import DIALLERS, finding
+from agent.risk.tables.names import names
 from agent.text.visible import mixed_letters, skeleton, spelled, without_accents
 
-_KNOWN = (
-    "github.com", "githubusercontent.com", "github.io", "gitlab.com", "bitbucket.org", "codeberg.org", "sourceforge.net", "pypi.org",
-    "pythonhosted.org", "python.org", "npmjs.com", "npmjs.org", "nodejs.org", "yarnpkg.com", "deno.land", "crates.io", "rust-lang.org",
-    "rustup.rs", "golang.org", "go.dev", "rubygems.org", "packagist.org", "brew.sh", "debian.org", "ubuntu.com", "kernel.org", "gnu.org",
-    "fedoraproject.org", "redhat.com", "archlinux.org", "alpinelinux.org", "docker.com", "docker.io", "quay.io", "gcr.io", "ghcr.io",
-    "kubernetes.io", "k8s.io", "helm.sh", "hashicorp.com", "google.com", "googleapis.com", "gstatic.com", "microsoft.com", "azure.com",
-    "windows.net", "live.com", "apple.com", "icloud.com", "amazon.com", "amazonaws.com", "cloudflare.com", "jsdelivr.net", "unpkg.com",
-    "huggingface.co", "openai.com", "anthropic.com", "paypal.com", "stripe.com", "slack.com", "dropbox.com", "facebook.com", "twitter.com",
-    "linkedin.com", "netflix.com", "mozilla.org", "wikipedia.org", "stackoverflow.com", "example.com",
-)  # fmt: skip
+_KNOWN = names("hosts.known")
 _SPEAKERS = frozenset("echo printf grep egrep fgrep rg ag ack sed awk jq yq : true test [ [[".split())
 _GIT_SPEAKS = frozenset(("commit", "log", "tag", "notes", "grep", "show", "diff", "blame"))
 _FILE_ENDS = frozenset(
@@ -184,7 +176,7 @@ def _is_known(host: str) -> bool:
 
 @functools.lru_cache(maxsize=1)
 def _front() -> re.Pattern[str]:
-    return re.compile("(?:^|[.-])(" + "|".join(re.escape(name) for name in _KNOWN) + ")([.-].+)")
+    return re.compile("(?:^|[.-])(" + "|".join(re.escape(name) for name in sorted(_KNOWN)) + ")([.-].+)")
 
 
 def _claims(host: str) -> str:

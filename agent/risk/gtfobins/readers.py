@@ -10,6 +10,7 @@ from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import file, runs
 from agent.risk.reader.words import Invocation, Word
+from agent.risk.tables.names import names
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import program
 from agent.text.lazy_pattern import LazyPattern
@@ -18,28 +19,8 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _CODER = LazyPattern(r"(?:-?)([A-Za-z][\w-]*):(.*)", re.S)
-_PICTURES_NAMES = """
-png png8 png24 png32 jpg jpeg jpe jp2 jxl gif bmp tif tiff webp ico heic avif xc canvas gradient radial-gradient plasma pattern rose logo
-wizard granite netscape null miff mpc pnm ppm pgm pbm pam rgb rgba gray cmyk yuv info json histogram label caption psd svg pdf xpm xbm dds
-exr hdr tga pcx sgi fits dng cr2 nef raw fractal hald tile magick
-"""
-_PICTURES = frozenset(_PICTURES_NAMES.split())
-_MARGINS = frozenset(("fx", "hsl", "lab", "srgb", "channel", "compose", "distort"))
-_FILTERS_NAMES = """
-scale crop pad fps format setsar setdar transpose hflip vflip rotate trim atrim setpts asetpts null anull nullsink anullsink copy acopy
-split asplit concat overlay hstack vstack xstack blend fade afade volume volumedetect astats ebur128 loudnorm dynaudnorm aresample aformat
-amix amerge pan atempo adelay aecho highpass lowpass bandpass bandreject equalizer bass treble silencedetect silenceremove showinfo
-ashowinfo blackdetect blackframe blackborder cropdetect freezedetect idet interlace yadif bwdif deinterlace decimate mpdecimate thumbnail
-tile select aselect selectivecolor eq hue colorbalance colorchannelmixer colorlevels curves unsharp gblur boxblur avgblur smartblur hqdn3d
-nlmeans deflicker deshake negate lutyuv lutrgb lut drawbox drawgrid palettegen paletteuse zoompan minterpolate tblend framestep settb
-asettb setparams setrange colorspace zscale tonemap reverse areverse loop aloop apad acompressor agate alimiter compand channelsplit
-channelmap join showwaves showwavespic showspectrum showspectrumpic avectorscope showcqt showfreqs psnr ssim vmaf libvmaf testsrc testsrc2
-smptebars smptehdbars color colour nullsrc anullsrc sine aevalsrc anoisesrc mandelbrot life cellauto rgbtestsrc yuvtestsrc signalstats
-entropy scdet siti vidstabtransform chromakey colorkey alphaextract alphamerge premultiply drawtext interleave ainterleave
-sidechaincompress stereo3d v360 vignette noise fieldmatch telecine pullup shuffleframes random asetrate asetnsamples aphaser flanger
-chorus tremolo vibrato stereotools extrastereo earwax crossfeed afftdn anlmdn acrossfade xfade
-"""
-_FILTERS = frozenset(_FILTERS_NAMES.split())
+_FORMATS = names("imagemagick.formats")
+_FILTERS = names("ffmpeg.filters")
 _GRAPH_OPTIONS = LazyPattern(r"-(?:vf|af|lavfi|filter(?:_complex)?(?::.*)?)")
 _WRITTEN_BY_FILTER = LazyPattern(
     r"(?:metadata=[^,;]*?\bfile|\w*_?stats_file|log_path|\bstats|vidstabdetect=[^,;]*?\bresult|signature=[^,;]*?\bfilename)"
@@ -53,7 +34,7 @@ def coders(walker: Walker, invocation: Invocation, word: Word) -> None:
     for other in invocation.words[1:]:
         text = other.text
         found = _CODER.fullmatch(text)
-        odd = found is not None and found[1].lower() not in _PICTURES | _MARGINS and not text.startswith("-")
+        odd = found is not None and found[1].lower() not in _FORMATS and not text.startswith("-")
         if odd or (found is not None and found[2][:1] == "@") or text[:1] == "@" or text.lower().endswith(".msl"):
             reason = "reads {targets}, which may be a script, or delete, fetch or write what it names"
             walker.add("run", [other], invocation.place, reason=reason, rule="escape.coder")

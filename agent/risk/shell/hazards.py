@@ -10,18 +10,13 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple
 from agent.risk.reader.words import Invocation, Target, Word
+from agent.risk.tables.names import names
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 # These read the files they are given and print what they make of them.
-_FILTERS = frozenset(
-    ("sort", "uniq", "sed", "gsed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "rg", "cat", "tac", "rev", "tr", "cut",
-     "head", "tail", "jq", "yq", "column", "nl", "fold", "fmt", "pr", "paste", "join", "comm", "expand", "unexpand", "iconv",
-     "dos2unix", "xmllint", "tidy", "envsubst", "shuf", "strings", "base64", "xxd", "hexdump", "od", "m4", "csvcut", "csvsort",
-     "csvgrep", "mlr", "xsv", "prettier", "shfmt", "gofmt", "bat", "pandoc", "perl", "cpp", "gzip", "gunzip", "zcat", "bzcat",
-     "xzcat", "openssl", "gpg", "diff", "crontab", "ts", "tsort", "html2text", "xsltproc")
-)  # fmt: skip
+_FILTERS = names("read_back.filters")
 _OVERWRITES = frozenset((">", ">|", "&>"))
 
 
