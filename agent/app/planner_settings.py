@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from agent.config.load import Loaded, vault_names
 from agent.protocol.errors import ConfigError, CoreError
@@ -20,6 +19,8 @@ def is_loopback(url: str) -> bool:
     """Tell whether a URL is of this machine. Where a secret may be the host is not known."""
     if "{{" in url:
         return False
+    from urllib.parse import urlsplit  # as in settings
+
     try:
         return urlsplit(url).hostname in _LOOPBACK
     except ValueError:

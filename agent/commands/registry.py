@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from agent.protocol.commands import Command, NamedCommand
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import UserInput
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.commands.context import CommandContext, DispatchOutcome
     from agent.commands.definition import Definition
 
 PREFIXES = (":", ".")
-_WITH_VALUE = re.compile(r"\s*[:.]vault\s+(?!(?:run|get|list|delete)\s)\S+\s+\S+\s+\S")
+_WITH_VALUE = lazily(r"\s*[:.]vault\s+(?!(?:run|get|list|delete)\s)\S+\s+\S+\s+\S")
 _NAME_LIKE = re.compile(r"[A-Za-z][A-Za-z-]*")
 
 _ORDER = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
@@ -144,6 +143,8 @@ def _parse_number(setting: Setting, raw: Any) -> int | float:
 
 def shown_url(url: str) -> str:
     """The URL of a database without user, password and options; nothing of it where a password may stand in another part."""
+    from urllib.parse import urlsplit  # with the addresses it knows, a fiftieth of a first frame
+
     try:
         parts = urlsplit(url)
         if "@" in f"{parts.path}{parts.query}{parts.fragment}":
@@ -160,6 +161,8 @@ def shown_value(setting: str, value: Any) -> Any:
         return value if value in ("", "none") else shown_url(value) if "://" in value else "…"
     if not isinstance(value, str) or "://" not in value:
         return value
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(value)
     except ValueError:
@@ -169,6 +172,8 @@ def shown_value(setting: str, value: Any) -> Any:
 
 def secrets_of(url: str) -> list[str]:
     """Every part of the URL that may be one, longest first."""
+    from urllib.parse import parse_qsl, unquote, urlsplit
+
     try:
         parts = urlsplit(url)
         password, values = parts.password or "", [value for _, value in parse_qsl(parts.query) if len(value) > 5]

@@ -15,15 +15,15 @@ from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
+from agent.text.lazy_pattern import lazily
+
 # Each can be written as one character, too. Alt with a letter begins like some, but nothing follows it so soon.
 _CONTROL, _END = r"(?:\x1b\[|\x9b)", r"(?:\x07|\x1b\\|\x9c)"
 _STRING = (
     r"(?:(?:\x1b\]|\x9d)[0-9lL]|(?:\x1bP|\x90)[0-9>!$+|]|(?:\x1b[_^X]|[\x98\x9e\x9f])[A-Z0-9])[^\x07\x1b\x9c\r\n\x03]*"
 )
 _WHOLE = re.compile(rf"{_CONTROL}(?:M[\s\S]{{3}}|\[[A-E]|(?![M\[])[0-?]*[ -/]*[@-~])|{_STRING}{_END}")
-_BEGUN = re.compile(
-    rf"(?:{_CONTROL}(?:M[\s\S]{{0,2}}|\[|[0-?]*[ -/]*)|{_STRING}\x1b?|\x1b[\]P_^X]?|[\x98\x9d-\x9f\x90])\Z"
-)
+_BEGUN = lazily(rf"(?:{_CONTROL}(?:M[\s\S]{{0,2}}|\[|[0-?]*[ -/]*)|{_STRING}\x1b?|\x1b[\]P_^X]?|[\x98\x9d-\x9f\x90])\Z")
 _BEGINNING = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
 _KEY = 2  # characters of an Escape with a key behind it
 _LONGEST = 100_000  # characters of an answer
@@ -86,7 +86,7 @@ def keep_out_answers(source: Input) -> None:
         source.vt100_parser = KeysOnly(parser.feed_key_callback)  # type: ignore[attr-defined]
 
 
-_ESCAPES = re.compile(
+_ESCAPES = lazily(
     rf"{_CONTROL}(?:M[^\r\n]{{3}}|[0-?]*[ -/]*[@-~])|(?:\x1b[\]P_^X]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\r\n]*{_END}"
     r"|\x1b(?:O.|.)?|[\x80-\x9f]",
     re.DOTALL,

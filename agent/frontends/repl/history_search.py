@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from agent.audit.queries.figures import Entry
@@ -88,8 +89,7 @@ class Narrowing:
 _REFRESH_SECONDS = 3.0
 
 
-@dataclass(frozen=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """A line of the prompt's own history: nobody knows when and where it was used."""
 
     text: str

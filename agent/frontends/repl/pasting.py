@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from prompt_toolkit.buffer import Buffer
 
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import size_note
 
 _MOST_GOALS = 50
 # What leaves a line open for the next one, or belongs to a text that is one thing: code, quoted mail, output, a list of points.
-_GOES_ON = re.compile(r"(\\|[|&{(,:;]|\b(do|then|else|in))$|<<")
-_NO_GOAL = re.compile(r"\s|[#$>|*+})\]-]|\d+[.):]\s|(done|fi|esac|then|do|else|end)\b|Traceback ")
+_GOES_ON = lazily(r"(\\|[|&{(,:;]|\b(do|then|else|in))$|<<")
+_NO_GOAL = lazily(r"\s|[#$>|*+})\]-]|\d+[.):]\s|(done|fi|esac|then|do|else|end)\b|Traceback ")
 
 
 def separate_goals(text: str) -> list[str]:
