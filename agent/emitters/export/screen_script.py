@@ -1,4 +1,4 @@
-"""Retell a session as its person saw it: one generator of timed text, for the player in the terminal and for asciicast.
+"""Retell a session with its timing: one generator of timed text, for the player in the terminal and for asciicast.
 
 What the program itself said is said by the same emitter as then. In the place of a prompt stands what was asked about, and the answer.
 Output of commands passes the emitter's own filter, so no title, clipboard, query or alternate screen of a hostile log reaches a screen.

@@ -1,4 +1,4 @@
-"""A session as its person saw it: what stands on the screen, when, and that nothing hostile gets there."""
+"""A session retold: what stands on the screen, when, and that nothing hostile gets there."""
 
 from __future__ import annotations
 
