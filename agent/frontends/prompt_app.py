@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, cast
 
 from prompt_toolkit.application import Application, application, get_app
@@ -42,13 +40,14 @@ from prompt_toolkit.layout.processors import (
     Transformation,
     TransformationInput,
 )
-from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import DynamicStyle
 from prompt_toolkit.widgets.toolbars import SearchToolbar
 
-from agent.frontends.screen import Fragments, Screen, style_of
+from agent.frontends.invisible_characters import InvisibleCharacters
+from agent.frontends.screen import Fragments, Screen
 from agent.frontends.signals import stop_job
+from agent.frontends.themes import style_of
 from agent.frontends.wrapping import cells, wrapped
 
 Prefix = Callable[[int, int], StyleAndTextTuples]
@@ -263,49 +262,8 @@ def when(test: Callable[[], bool]) -> Condition:
     return Condition(test)
 
 
-@lru_cache(maxsize=1)
-def _beyond_ascii() -> re.Pattern[str]:
-    """Match what may have to be written out; most text has none of it."""
-    return re.compile(r"[^\x00-\x7f]")
-
-
-def written_out(line: str) -> list[str]:
-    """Show each character of `line` as in the editor: itself, or `<U+XXXX>` for what is hidden or misleads."""
-    from agent.text.visible import visible_pieces
-
-    return [char if char < "\x80" else piece for char, piece in zip(line, visible_pieces(line), strict=True)]
-
-
 class Nothing(Processor):
     """Shows nothing of a line."""
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         return Transformation([], source_to_display=lambda at: 0, display_to_source=lambda at: 0)
-
-
-class InvisibleCharacters(Processor):
-    """Writes hidden characters out. Control characters are shown as ^X by prompt_toolkit itself."""
-
-    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
-        fragments = transformation_input.fragments
-        if not any(_beyond_ascii().search(fragment[1]) for fragment in fragments):
-            return Transformation(fragments)
-        out: StyleAndTextTuples = []
-        starts: list[int] = []
-        position = 0
-        exploded = explode_text_fragments(fragments)
-        pieces = written_out("".join(fragment[1] for fragment in exploded))
-        for fragment, text in zip(exploded, pieces, strict=True):
-            style, char = fragment[0], fragment[1]
-            starts.append(position)
-            position += len(text)
-            out.append((style if text == char else "class:invisible", text))
-        starts.append(position)
-
-        def to_display(index: int) -> int:
-            return starts[index] if index < len(starts) else position + index - len(starts) + 1
-
-        def to_source(index: int) -> int:
-            return bisect_right(starts, index) - 1
-
-        return Transformation(out, source_to_display=to_display, display_to_source=to_source)

@@ -21,56 +21,11 @@ from prompt_toolkit.output import Output
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts.utils import print_formatted_text
-from prompt_toolkit.styles import Style
 
 from agent.frontends.terminal_answers import QUESTION, KeysOnly, keep_out_answers, without_answers
+from agent.frontends.themes import style_of
 from agent.frontends.wrapping import wrapped_text
 from agent.text.shown import shown
-
-_DARK = {
-    "low": "ansigreen",
-    "medium": "ansiyellow bold",
-    "high": "ansired bold",
-    "unrated": "ansibrightblack",
-    "alert": "ansired bold",
-    "warn": "ansiyellow",
-    "hint": "ansibrightblack",
-    "strong": "bold",
-    "edited": "ansicyan",
-    "arrow": "bold",
-    "invisible": "reverse ansired",
-    "bottom-toolbar": "noreverse ansibrightblack",
-    "auto-suggestion": "ansibrightblack",
-    # the shell lexer
-    "sh.command": "bold",
-    "sh.string": "ansigreen",
-    "sh.variable": "ansicyan",
-    "sh.option": "ansiblue",
-    "sh.operator": "ansimagenta bold",
-    "sh.slot": "reverse",
-    "sh.comment": "ansibrightblack italic",
-}
-_LIGHT = _DARK | {
-    "medium": "#875f00 bold",
-    "warn": "#875f00",
-    "low": "#005f00",
-    "hint": "#585858",
-    "unrated": "#585858",
-    "edited": "#005f87",
-    "bottom-toolbar": "noreverse #585858",
-    "auto-suggestion": "#767676",
-    "sh.string": "#005f00",
-    "sh.variable": "#005f87",
-    "sh.comment": "#585858 italic",
-}
-STYLES = {"dark": Style.from_dict(_DARK), "light": Style.from_dict(_LIGHT)}
-"""By theme. The light one has the six shades of the 256 colours that can be read on white where a terminal's own yellow and cyan cannot."""
-
-
-def style_of(theme: str) -> Style:
-    """The colours of a theme; of the dark one for a name that stands for the colours of code alone."""
-    return STYLES.get(theme, STYLES["dark"])
-
 
 _MOST_AHEAD = 10_000  # characters, and pieces
 _SURE, _UNSURE = 5.0, 0.2  # seconds: a terminal that answers does within the first, one that has not yet may not

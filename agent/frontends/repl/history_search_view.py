@@ -21,7 +21,8 @@ from prompt_toolkit.styles import DynamicStyle
 
 from agent.emitters.paint import cell_width, cut_to_width
 from agent.frontends.repl.history_search import Narrowing, PastReader, merged, places
-from agent.frontends.screen import Screen, style_of
+from agent.frontends.screen import Screen
+from agent.frontends.themes import style_of
 from agent.frontends.wrapping import cells, short_folder
 from agent.text.shown import shown_line
 from agent.text.times import ago

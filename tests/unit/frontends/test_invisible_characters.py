@@ -15,7 +15,8 @@ from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.processors import TransformationInput
 
-from agent.frontends.prompt_app import InvisibleCharacters, build_app, written_out
+from agent.frontends.invisible_characters import InvisibleCharacters, written_out
+from agent.frontends.prompt_app import build_app
 from agent.text.shown import shown, shown_line, size_note
 from tests.support.fake_terminal import FakeTerminal
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from agent.emitters.paint import _ON_LIGHT
-from agent.frontends.screen import _LIGHT
+from agent.frontends.themes import _LIGHT
 
 # What terminals themselves make dark enough for white, whatever their palette.
 _DARK_ENOUGH = {"ansired", "ansiblue", "ansimagenta"}
