@@ -13,8 +13,13 @@ import msgspec
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun, RiskContext, RiskReport
 from agent.risk.deception.findings import deceptions, far_right, names_hosts
 from agent.risk.reader.cursor import MAX_LENGTH, BudgetError
+from agent.risk.reader.syntax import Parser
 from agent.risk.reader.words import PRIVATE
 from agent.risk.reader.wordscan import MAX_HEREDOCS
+from agent.risk.second_opinion import second_opinion
+from agent.risk.shell.control_flow import sequence
+from agent.risk.shell.walk import Walker
+from agent.risk.shell.whole_command import context_findings
 from agent.text.visible import make_visible
 
 MAX_FINDINGS = 200
@@ -63,12 +68,6 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         return _failed(command, f"longer than {MAX_LENGTH:,} characters: not read", hidden)
     if command.count("<<") > MAX_HEREDOCS * 3:
         return _failed(command, "more here-documents than can be followed", hidden)
-    from agent.risk.reader.syntax import Parser
-    from agent.risk.second_opinion import second_opinion
-    from agent.risk.shell.control_flow import sequence
-    from agent.risk.shell.walk import Walker
-    from agent.risk.shell.whole_command import context_findings
-
     text = command
     if not command.isascii() or "\0" in command:
         text = PRIVATE.sub("\ufffd", command.replace("\0", "\ufffd"))
