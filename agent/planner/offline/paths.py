@@ -10,7 +10,9 @@ from agent.planner.offline.quantities import Found
 from agent.planner.offline.sentences import GoalContext, Sentence
 from agent.planner.offline.values import Value
 
-FILE_EXTENSION = re.compile(r"[\w%+@~-][\w.%+@~-]*\.(?=[\w-]*[A-Za-z])[\w-]{1,10}~?\Z")
+# For a character class: letters of every script with the marks that are put together with them, and pictures; no blanks and no punctuation.
+LETTERS = r"\w\xc0-\u167f\u1681-\u1fff\u200d\u2070-\u2dff\u2e80-\u2fef\u3040-\ud7ff\uf900-\ufaff\ufe00-\ufe0f\U00010000-\U000e01ef"
+FILE_EXTENSION = re.compile(rf"[{LETTERS}%+@~-][{LETTERS}.%+@~-]*\.(?=[\w-]*[A-Za-z])[\w-]{{1,10}}~?\Z")
 URL = re.compile(r"(?:https?|ftp)://[^\s<>\"\\^`{|}]+\Z", re.IGNORECASE)
 LOGIN = re.compile(r"[\w][\w.-]*@[A-Za-z0-9][A-Za-z0-9.-]*\Z")
 REMOTE = re.compile(r"(?:[\w][\w.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[\w./~][\w./~+-]*\Z")
@@ -69,7 +71,8 @@ def is_elsewhere(token: Token, scene: GoalContext) -> bool:
 def _path_value(token: Token) -> Value:
     if token.raw.rstrip("/") in ("", ".", ".."):
         # No name that another one could be made of: `..zip` and `/.bak` are nobody's wish.
-        return Value(text=token.raw, kind="path", forms={"text": token.raw}, origin=token.raw)
+        forms = {"text": token.raw, "slash": token.raw.rstrip("/") + "/"}
+        return Value(text=token.raw, kind="path", forms=forms, origin=token.raw)
     if token.raw.rstrip("/") == "~":
         packed = {"text": token.raw, "zip": "home.zip", "targz": "home.tar.gz", "slash": "~/"}
         return Value(text=token.raw, kind="path", forms=packed, origin=token.raw)
@@ -104,7 +107,12 @@ def is_folder(value: Value, scene: GoalContext) -> bool:
 
 def _bare(token: Token) -> bool:
     """A word that could be a name if something announces it."""
-    return bool(re.match(r"[\w.][\w.+@-]*\Z", token.raw)) and not token.filler and not token.weak and not token.is_path
+    return (
+        bool(re.match(rf"[{LETTERS}.][{LETTERS}.+@-]*\Z", token.raw))
+        and not token.filler
+        and not token.weak
+        and not token.is_path
+    )
 
 
 def _may_be_name(token: Token, scene: GoalContext, named: bool) -> bool:

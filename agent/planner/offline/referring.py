@@ -16,6 +16,9 @@ _PLACE = re.compile(
 _THERE = re.compile(r"(?i)(?<!is )(?<!are )(?<!in )(?<!was )(?<!were )\b(?:in\s+)?there(?=\s*[,.;]|\s*\Z)")
 _MOVES = re.compile(r"(?i)(?:please\s+)?(?:move|copy|put|save|extract|unpack|unzip|download|clone|store|write)\b")
 _PUTS = re.compile(r"(?i)\A(?:put|store)\b")
+_PUTS_NEW = re.compile(
+    r"(?i)\Aput\s+(?=an?\s+(?:new\s+|empty\s+)*(?:file|folder|directory)\b)"
+)  # "a file": not one that is there
 _THE_FOLDER = re.compile(rf"(?i)\b{_FOLDER}(?=\s*[,.;]|\s*\Z)")
 _IT = re.compile(
     r"(?i)\b(?:it|that\s+file|the\s+(?:new\s+)?(?:archive|tarball|zip|zip\s+file|copy|backup|result|output|file))(?=\s|[,.;]|\Z)(?!\s+(?:called|named|['\"./~]))"
@@ -64,6 +67,7 @@ def resolved(clause: str, told: Told) -> str | None:
     if told.thing:
         text = _ITS.sub(lambda match: f"the {match[1]} of {_word(told.thing)}", text)
     if told.folder:
+        text = _PUTS_NEW.sub("create ", text)
         to = "to" if _MOVES.match(text) else ""
         text = _PLACE.sub(lambda match: f"{to or match[1]} {_word(told.folder)}", text)
         text = _THE_FOLDER.sub(lambda match: _word(told.folder), text)

@@ -13,6 +13,7 @@ from agent.planner.offline.paths import (
     ADDRESS,
     ENDINGS,
     FILE_EXTENSION,
+    LETTERS,
     LOGIN,
     REMOTE,
     URL,
@@ -41,7 +42,7 @@ _STATES = frozenset(
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\Z")
 _NAMES = {
     "name": re.compile(r"[^\x00/]+\Z"),
-    "word": re.compile(r"[\w][\w.+@%:-]*\Z"),
+    "word": re.compile(rf"[{LETTERS}][{LETTERS}.+@%:-]*\Z"),
     "user": re.compile(r"[A-Za-z_][\w.-]*\$?\Z"),
     "package": re.compile(r"[A-Za-z0-9@][\w.+@/~=<>!\[\]-]*\Z"),
     "branch": re.compile(r"[\w][\w./+-]*\Z"),

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from agent.planner.offline.values import Value, quote_glob, quote_path, quote_regex, quote_replacement
 from agent.protocol.replies import Command
+from tests.support.each import each
 from tests.support.tries import tries
-from tests.unit.planner.offline.offline_support import answer, goal_item
+from tests.unit.planner.offline.offline_support import answer, command_for, goal_item
 
 TEXT = st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), min_size=1, max_size=40)
 NASTY = st.sampled_from(
@@ -90,6 +91,22 @@ def test_sed_patterns_match_only_themselves(old: str, new: str) -> None:
     )
     assert done.returncode == 0, (script, done.stderr)
     assert done.stdout.decode() == new
+
+
+@each(
+    "name",
+    [
+        "\U0001f600.txt",
+        "\u65e5\u672c\U0001f600.txt",
+        "cafe\u0301.txt",
+        "\u0939\u093f\u0928\u094d\u0926\u0940.txt",
+        "\U0001f468\u200d\U0001f469.txt",
+    ],
+)
+def test_names_of_every_script_are_names(name: str) -> None:
+    """Letters with marks that follow them, and pictures, need no quotes."""
+    assert words_of(command_for(f"delete {name}")) == ["rm", name]
+    assert words_of(command_for(f"create a folder called {name.removesuffix('.txt')}"))[2] == name.removesuffix(".txt")
 
 
 TEMPLATES = [
