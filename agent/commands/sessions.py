@@ -108,7 +108,7 @@ async def _wanted(context: CommandContext, name: str) -> str:
     wanted = found.session_id if found else await asyncio.to_thread(services.left_plan, context.session.cwd, own)
     if not wanted:
         expected = "a plan that was left, or a goal that a crash left open"
-        raise InvalidState(expected=expected, found="none", message="Nothing to resume.")
+        raise InvalidState(expected=expected, found="none", message="nothing to resume")
     return wanted
 
 

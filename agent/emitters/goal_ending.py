@@ -51,9 +51,8 @@ class GoalEnding:
 
     def may_hold(self, text: str) -> bool:
         """Tell whether the line that ends the goal can say `text`, which only says that it is done."""
-        one_screen = self._display.out.is_tty and self._display.err.is_tty
         once = self._commands.summarized and not self._answer.streamed
-        return one_screen and once and text.startswith(_DONE) and "\n" not in text
+        return once and text.startswith(_DONE) and "\n" not in text
 
     def say(self, message: str = "") -> None:
         """Show what waited, unless it is the beginning of what waits for the same: the `message` that was streamed."""
@@ -78,9 +77,10 @@ class GoalEnding:
             if done and not undo and describe.is_plain(event):
                 return  # all of it stands above
             done = ""
+        one_screen = self._display.out.is_tty and self._display.err.is_tty
         if done == _SILENT:
-            done = self._commands.made or "done"
-        if done and cell_width(line(color=False, done=done, undo=undo)) > columns:
+            done = self._commands.made or ("done" if one_screen else "")
+        if done and not (one_screen and cell_width(line(color=False, done=done, undo=undo)) <= columns):
             self._answer.message(_DONE[0] + done)
             done = ""
         if undo and cell_width(line(color=False, done=done, undo=undo)) > columns:

@@ -90,7 +90,8 @@ async def _act(goal: Goal, reply: Reply) -> Ending | None:
     """Do what the planner answered. How the goal ended by that, None where it goes on."""
     match reply:
         case Chat(message=message, reached=reached):
-            await goal.say(message)
+            if message:
+                await goal.say(message)
             if goal.plan is not None:
                 return await settle(goal, reply)
             picked = await pick(goal, reply.choices) if reply.choices else None

@@ -107,11 +107,11 @@ async def _line(controller: SessionController, text: str) -> tuple[int, bool]:
 def _nobody(goals: list[GoalSummary]) -> str:
     """Say what to do where nobody was there to confirm."""
     refused = [each for goal in goals for each in goal.commands if each.outcome == "declined"]
-    words = "to confirm, run it in a terminal"
+    words = "run it in a terminal"
     last = refused[-1] if refused else None
     if last is None or last.risk == "high" or last.remark != NO_TERMINAL:  # then it was no matter of --approve
         return words
-    return f"{words}; --approve {last.risk} runs {last.risk}-risk commands without asking"
+    return f"{words}, or with --approve {last.risk}"
 
 
 def _code(controller: SessionController, code: int) -> int:

@@ -64,7 +64,7 @@ def test_what_was_left_is_gone_on_with_in_another_process(program: Program, tmp_
     assert (code, out.splitlines()[0]) == (0, "a.pdf")
     assert "plan · resumed at step 2 of 3" in err and "mkdir" not in err
     code, _, err = program("--session-id", "made", stdin=":resume\n")
-    assert code != 0 and "Nothing to resume." in err
+    assert code != 0 and "nothing to resume" in err
     code, out, _ = program("sessions", "replay", "--check", "made")
     assert (code, "2 the same" in out) == (0, True)
 
@@ -72,16 +72,16 @@ def test_what_was_left_is_gone_on_with_in_another_process(program: Program, tmp_
 @pytest.mark.thorough
 def test_in_a_new_session_the_plan_of_the_last_one_is_found(program: Program, tmp_path: Path) -> None:
     code, _, err = program(stdin=":resume\n")
-    assert code != 0 and "Nothing to resume." in err
+    assert code != 0 and "nothing to resume" in err
     program("--approve", "low", "--session-id", "made", GOAL)
     program("--approve", "low", "--session-id", "later", "print working directory")
     code, _, err = program("--approve", "medium", "--cwd", str(tmp_path), stdin=":resume\n")
-    assert code != 0 and "Nothing to resume." in err, "its steps would act on the files of another folder"
+    assert code != 0 and "nothing to resume" in err, "its steps would act on the files of another folder"
     code, out, err = program("--approve", "medium", stdin=":resume\n")
     assert (code, out.splitlines()[0]) == (0, "a.pdf")
     assert "session made: " in err and "plan · resumed at step 2 of 3" in err
     code, _, err = program(stdin=":resume\n")
-    assert code != 0 and "Nothing to resume." in err
+    assert code != 0 and "nothing to resume" in err
 
 
 @pytest.mark.thorough

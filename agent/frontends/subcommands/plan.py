@@ -39,7 +39,8 @@ async def run_plan(services: Services, *, goal: str, batch: str | None = None) -
             say(json_line(_as_object(services, goal, answer)))
         else:
             _print_bare(answer)
-        return ExitCode.DONE
+        missed = isinstance(answer.reply, Chat) and answer.reply.reached is False
+        return ExitCode.NOT_UNDERSTOOD if missed else ExitCode.DONE
     except CoreError as error:
         complain_about(error)
         return error.exit_code

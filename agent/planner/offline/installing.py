@@ -27,6 +27,8 @@ def install_advice(program: str, around: HasPrograms) -> str:
         return "Check the spelling."
     for manager, install in table["install"].items():
         if around.present(manager):
-            words = install.removeprefix("sudo ") if around.is_root else install
-            return f"If you want it: `{words} {package}`."
+            plain = install.removeprefix("sudo ")
+            if around.is_root or plain == install or around.present("sudo"):
+                return f"If you want it: `{plain if around.is_root else install} {package}`."
+            return f"If you want it: `{plain} {package}` as root."
     return "No package manager that I know is here to install it with."

@@ -156,7 +156,7 @@ class OfflinePlanner:
     async def plan(self, request: PlannerRequest, on_delta: DeltaHandler) -> PlannerReply:
         """Answer the last goal of the history. Never raises for what a person typed."""
         reply = await computed(lambda: self.answer(request))
-        if isinstance(reply, Chat) and request.stream:
+        if isinstance(reply, Chat) and reply.message and request.stream:
             await on_delta(reply.message)
         return PlannerReply(reply=reply, raw=encode_reply(reply), model="")
 

@@ -20,7 +20,6 @@ class Talk:
         data = read_toml("talk.toml")
         self._talks = [(entry["when"], entry["says"]) for entry in data["talk"]]
         self._help: str = data["help"]
-        self._outcomes: dict[str, str] = data["outcomes"]
 
     def answer(self, text: str) -> str | None:
         """Answer a greeting, a plea for help, thanks; None if the text is something else."""
@@ -36,7 +35,3 @@ class Talk:
     def asks_why(text: str) -> bool:
         """Tell whether the goal is a question about something that failed."""
         return bool(_WHY.search(text[:300]))
-
-    def outcome(self, outcome: str) -> str:
-        """Say something about a command that was not run."""
-        return self._outcomes.get(outcome, "nothing was run")

@@ -102,8 +102,9 @@ class NoOffer:
         if not names:
             return Chat(message=f"I know how to do this ({recipe.entry.title}), but not on this system", reached=False)
         advice = install_advice(names[0], around)
+        absent = "which is" if len(names) == 1 else "which are"
         return Chat(
-            message=f"this ({recipe.entry.title}) needs {' and '.join(map(_said, names))}, which is not installed here. {advice}",
+            message=f"this ({recipe.entry.title}) needs {' and '.join(map(_said, names))}, {absent} not installed here. {advice}",
             reached=False,
             lacks=names[0],
         )

@@ -143,6 +143,13 @@ def test_what_is_said_before_the_end_stays_before_it() -> None:
 
 def test_where_the_answer_goes_elsewhere_it_goes_there() -> None:
     assert shown(*message("done: renamed"), ended(), one_screen=False) == ["done: renamed", f"✓ completed · {LINE}"]
+    assert shown(*message("done; it printed nothing"), ended(), one_screen=False) == [f"✓ completed · {LINE}"]
+
+
+def test_a_pipe_is_not_told_what_it_got() -> None:
+    begun = CommandStarted(command_id="c", command="x")
+    for said in ("done: 3 a.txt", "done: 1 lines of output"):
+        assert shown(begun, OUTPUT, ran(), *message(said), ended(), one_screen=False) == []
 
 
 def test_words_of_a_planner_are_made_safe_in_the_line() -> None:

@@ -20,7 +20,8 @@ from agent.frontends.subcommands.doctor import Check, page, run_doctor
 from agent.frontends.subcommands.plan import run_plan
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
-from agent.protocol.replies import Command, ToolCalls
+from agent.protocol.outcomes import ExitCode
+from agent.protocol.replies import Chat, Command, ToolCalls
 from tests.support.fakes import FakePlanner, run, say
 from tests.support.front_services import World
 from tests.support.needs import needs
@@ -38,6 +39,12 @@ def test_plan_prints_the_bare_command_and_runs_nothing(tmp_path: Path, capsys: C
     assert capsys.readouterr() == ("change x\n", "")
     assert world.executor.ran == []
     assert world.contexts == []
+
+
+def test_plan_that_found_no_command_ends_so(tmp_path: Path, capsys: Capture) -> None:
+    reply = Chat(message="I have no command for this.", reached=False)
+    assert plan(World(FakePlanner(reply), tmp_path)) == ExitCode.NOT_UNDERSTOOD
+    assert capsys.readouterr().out == ""
 
 
 def test_plan_says_chat_on_stderr(tmp_path: Path, capsys: Capture) -> None:
