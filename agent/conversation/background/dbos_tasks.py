@@ -1,23 +1,30 @@
 """Run background tasks as workflows of DBOS on PostgreSQL, where several machines share the work.
 
 What is started here begins at once; what is more than a process does at a time waits in a queue of the project's. DBOS itself knows nothing
-of processes that died: each holds a lock of the server's, and who lives takes up the workflows of those whose lock is free. Its defaults
-are not ours: pickles are refused in both directions, the version is that of the tasks and not of the source, and it says and sends nothing.
+of processes that died: each holds a lock of the server's, and who lives takes up the workflows of those whose lock is free.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
-from agent.config.optional_parts import install_command
+from agent.conversation.background.dbos_process import (
+    ANSWERS,
+    AT_ONCE,
+    NAME,
+    answered,
+    destroy,
+    forget,
+    launch,
+    load,
+    open_queue,
+)
 from agent.conversation.background.task_context import Steps, TaskMeans, Work, bounded
 from agent.conversation.background.task_kinds import TaskKinds, task_id
 from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
@@ -25,21 +32,13 @@ from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import WorkingMemory, to_data
 from agent.conversation.persistence.liveness import Liveness
-from agent.conversation.persistence.task_journal import KEPT_DAYS
-from agent.protocol.errors import ConfigError, CoreError, InvalidState, IoError, NotFound
+from agent.protocol.errors import CoreError, InvalidState, IoError, NotFound
 from agent.recording.bounds import map_text
 from agent.waiting import in_thread
 
-AT_ONCE = 4
-"""Tasks that one process does at the same time."""
-LOOKS = 1.0
-"""Seconds between two looks into the queue; DBOS asks three times at each."""
 _WATCHES = 2.0
 """Seconds between two looks for processes that died, and for tasks that were cancelled elsewhere."""
-_ANSWERS = 5.0
-"""Seconds that the server may take; DBOS itself would try for ever."""
 _RUNNING = ("PENDING", "ENQUEUED", "DELAYED")
-T = TypeVar("T")
 _of_process = list["DbosTaskBackend"]()
 """The one that DBOS, of which a process has one, works for."""
 
@@ -75,17 +74,17 @@ class DbosTaskBackend:
         from dbos import DBOS, SetWorkflowID
 
         handle, state = str(task_id(kind, task, memory)), map_text(to_data(memory), self._means.redact)
-        status = await _answered(DBOS.get_workflow_status_async(handle))
+        status = await answered(DBOS.get_workflow_status_async(handle))
         if status is not None and status.status == "CANCELLED":
-            await _answered(DBOS.resume_workflow_async(handle, queue_name=self._name))
+            await answered(DBOS.resume_workflow_async(handle, queue_name=self._name))
             return handle
         if status is not None and status.status not in _RUNNING and not _is_done(status.output):
-            await _answered(DBOS.delete_workflow_async(handle))
+            await answered(DBOS.delete_workflow_async(handle))
         with SetWorkflowID(handle):
             if len(self._mine) < self._at_once:
-                await _answered(DBOS.start_workflow_async(_workflow(), kind, state))
+                await answered(DBOS.start_workflow_async(_workflow(), kind, state))
             else:
-                await _answered(DBOS.enqueue_workflow_async(self._name, _workflow(), kind, state))
+                await answered(DBOS.enqueue_workflow_async(self._name, _workflow(), kind, state))
         return handle
 
     async def poll(self, handle: str) -> TaskReport:
@@ -94,10 +93,10 @@ class DbosTaskBackend:
             await self._launched()
             from dbos import DBOS
 
-            status = await _answered(DBOS.get_workflow_status_async(handle))
+            status = await answered(DBOS.get_workflow_status_async(handle))
         except IoError:
             return TaskReport(status="running")
-        if status is None or status.name != _NAME:
+        if status is None or status.name != NAME:
             raise NotFound("background task", handle)
         if status.status in _RUNNING:
             return TaskReport(status="running")
@@ -115,8 +114,8 @@ class DbosTaskBackend:
         from dbos import DBOS
 
         try:
-            if (await _answered(DBOS.get_workflow_status_async(handle))) is not None:
-                await _answered(DBOS.cancel_workflow_async(handle))
+            if (await answered(DBOS.get_workflow_status_async(handle))) is not None:
+                await answered(DBOS.cancel_workflow_async(handle))
         finally:
             await self._drop(handle)
 
@@ -164,7 +163,7 @@ class DbosTaskBackend:
                 return
             except CoreError:
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, _ANSWERS)
+                pause = min(2 * pause, ANSWERS)
 
     async def _launched(self) -> None:
         """Have DBOS run in this loop. Raises CoreError."""
@@ -177,15 +176,22 @@ class DbosTaskBackend:
                     found="another one",
                     message="this process does the background work of another interview already",
                 )
-            await in_thread(_load)
+            await in_thread(load)
             await in_thread(self._alive.hold)
             kinds = "\n".join(self._kinds.names())
             self._version = hashlib.sha256(kinds.encode()).hexdigest()[:16]
             try:
-                _launch(self._url, self._name, self._version, self._alive.name, [self._name][: self._at_once])
-                await _queue(self._name)
+                launch(
+                    self._url,
+                    self._name,
+                    self._version,
+                    self._alive.name,
+                    [self._name][: self._at_once],
+                    workflow=_workflow,
+                )
+                await open_queue(self._name)
             except Exception as error:  # its message may quote the address
-                _destroy()
+                destroy()
                 raise IoError(f"DBOS does not begin: {type(error).__name__}") from None
             _of_process.append(self)
             self._watch = asyncio.ensure_future(self._look_after())
@@ -193,7 +199,7 @@ class DbosTaskBackend:
     async def _look_after(self) -> None:
         try:
             with suppress(Exception):
-                await in_thread(_forget)
+                await in_thread(forget)
             while True:
                 with suppress(Exception):  # whatever the server or its driver does: it is looked again
                     await in_thread(self._take_over)
@@ -202,7 +208,7 @@ class DbosTaskBackend:
         finally:
             for task in self._mine.values():
                 task.cancel()
-            _destroy()  # not in a thread: the loop may be at its end
+            destroy()  # not in a thread: the loop may be at its end
             self._alive.close()
             _of_process.clear()
 
@@ -224,7 +230,7 @@ class DbosTaskBackend:
                 if not dead:
                     continue
                 theirs = DBOS.list_workflows(
-                    status="PENDING", executor_id=name, name=_NAME, load_input=False, load_output=False
+                    status="PENDING", executor_id=name, name=NAME, load_input=False, load_output=False
                 )
                 for each in theirs:
                     DBOS.resume_workflow(each.workflow_id, queue_name=self._name)
@@ -234,7 +240,7 @@ class DbosTaskBackend:
 
         if self._mine:
             ids = list(self._mine)
-            found = await _answered(
+            found = await answered(
                 DBOS.list_workflows_async(workflow_ids=ids, status="CANCELLED", load_input=False, load_output=False)
             )
             for each in found:
@@ -247,9 +253,6 @@ class DbosTaskBackend:
             await asyncio.wait({running})
 
 
-_NAME = "agent_shell_background_task"
-
-
 @cache
 def _workflow() -> Callable[[str, dict[str, Any]], Any]:
     """Return the only workflow there is; what it does is looked up by the kind of the task."""
@@ -260,88 +263,7 @@ def _workflow() -> Callable[[str, dict[str, Any]], Any]:
             raise asyncio.CancelledError  # the process is at its end: somebody else does it
         return await _of_process[0].run(DBOS.workflow_id, kind, state)
 
-    return DBOS.workflow(name=_NAME)(background_task)
-
-
-def _load() -> None:
-    """Import DBOS, which takes a third of a second, and have it read no pickles: one could run anything. Raises ConfigError."""
-    log = logging.getLogger("dbos")
-    log.propagate = False
-    log.handlers[:] = [logging.NullHandler()]
-    try:
-        import dbos._serialization as serialization
-    except ImportError as error:
-        raise ConfigError("dbos is not installed", hint=install_command("dbos")) from error
-    for name in ("serialize", "deserialize"):
-        setattr(serialization.DefaultSerializer, name, _refuse)
-
-
-def _refuse(self: Any, data: Any) -> Any:
-    raise TypeError("pickles are neither written nor read")
-
-
-def _launch(url: str, name: str, version: str, executor: str, queues: list[str]) -> None:
-    from dbos import DBOS, DBOSPortableJSONSerializer
-
-    DBOS(
-        config={
-            "name": name,
-            "system_database_url": url,
-            "application_version": version,
-            "executor_id": executor,
-            "serializer": DBOSPortableJSONSerializer(),
-            "log_level": "CRITICAL",
-            "enable_otlp": False,
-            "notification_coalesce_sec": 1.0,
-            "scheduler_polling_interval_sec": 3_600.0,
-            "sys_db_pool_size": 4,
-            "max_executor_threads": 8,
-        }
-    )
-    _workflow()
-    DBOS.listen_queues(queues)
-    DBOS.launch()
-
-
-async def _queue(name: str) -> None:
-    from dbos import DBOS
-
-    await DBOS.register_queue_async(
-        name, polling_interval_sec=LOOKS, worker_concurrency=AT_ONCE, on_conflict="always_update"
-    )
-
-
-def _forget() -> None:
-    """Remove what ended long ago."""
-    from dbos import DBOS
-
-    before = (datetime.now(UTC) - timedelta(days=KEPT_DAYS)).isoformat()
-    old = DBOS.list_workflows(
-        name=_NAME,
-        status=["SUCCESS", "ERROR", "CANCELLED"],
-        completed_before=before,
-        load_input=False,
-        load_output=False,
-    )
-    if old:
-        DBOS.delete_workflows([each.workflow_id for each in old])
-
-
-def _destroy() -> None:
-    from dbos import DBOS
-
-    DBOS.destroy()
-
-
-async def _answered(work: Awaitable[T]) -> T:
-    """Raises IoError where the server does not answer in time, or fails; its message may quote the address."""
-    try:
-        async with asyncio.timeout(_ANSWERS):
-            return await work
-    except TimeoutError:
-        raise IoError("the server of the database does not answer") from None
-    except Exception as error:
-        raise IoError(f"DBOS failed: {type(error).__name__}") from None
+    return DBOS.workflow(name=NAME)(background_task)
 
 
 def _is_done(output: Any) -> bool:

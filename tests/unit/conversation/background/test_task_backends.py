@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from agent.conversation.background import dbos_tasks
+from agent.conversation.background import dbos_process
 from agent.conversation.background.journal_tasks import JournalTaskBackend
 from agent.conversation.background.task_context import Handler, TaskContext, TaskMeans
 from agent.conversation.background.task_kinds import TaskKinds
@@ -333,7 +333,7 @@ def test_a_server_goes_away_and_comes_back(kind: str, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_no_pickle_is_read_or_written() -> None:
     serialization = pytest.importorskip("dbos._serialization", reason="the extra `dbos` is not installed")
-    dbos_tasks._load()
+    dbos_process.load()
     ours = serialization.DBOSPortableJSON
     pickle = "gASVGQAAAAAAAACMBXBvc2l4lIwGc3lzdGVtlJOUjAJpZJSFlFKULg=="
     for read in (serialization.deserialize_value, serialization.deserialize_args, serialization.deserialize_exception):
