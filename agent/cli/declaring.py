@@ -216,7 +216,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("show", "path", "edit"), default="show", help="what to do")
-    parser.add_argument("--json", action="store_true", help="one JSON object per setting")
+    parser.add_argument("--json", action="store_true", default=None, help="one JSON object per setting")
 
 
 def add_completions(parser: argparse.ArgumentParser) -> None:

@@ -70,8 +70,9 @@ class Entries(Generic[T]):
             if len(data) > MAX_BYTES:
                 raise IoError(f"the {self.kind} {path} is larger than {MAX_BYTES // 1024} KiB")
             return data.decode("utf-8", "replace"), path
-        there = ", ".join(self.names()) or "none"
-        raise NotFound(self.kind, name, hint=f"there are: {there}; yours would be {own}")
+        names = self.names()
+        there = f"there are: {', '.join(names)}" if names else "there are none yet"
+        raise NotFound(self.kind, name, hint=f"{there}; yours would be {own}")
 
     def load(self, name: str) -> T:
         """Raises InvalidRequest, NotFound, IoError, ConfigError."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli import completions
+from agent.cli.arguments import parse
 from agent.cli.sub_commands import SUB_COMMANDS
 from agent.config.load import Loaded
 from agent.config.settings import Settings
@@ -182,3 +183,8 @@ COMP_WORDS=(agent-shell find the do); COMP_CWORD=3; _agent_shell; echo "${COMPRE
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_know_the_planners(shell: str) -> None:
     assert re.search(r"auto offline .*\bollama\b", completions.script(shell, SUB_COMMANDS))
+
+
+def test_an_option_of_config_that_was_not_given_is_no_setting_of_the_command_line() -> None:
+    assert parse("config", ["show"]).json is None
+    assert parse("config", ["show", "--json"]).json is True
