@@ -20,7 +20,7 @@ from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record
 from agent.recording.chained_lines import line_hash, log_lines, read_chained
 from agent.recording.naming import check_id
-from agent.recording.reader import SessionFile, list_sessions, record_in, session_at
+from agent.recording.reader import SessionFile, last_keys, line_in, list_sessions, record_in, session_at
 
 TAKEN_OVER = ("branch", "retry", "undo-turn")
 """Kinds of origins whose records are part of the session; others only say where it comes from."""
@@ -200,6 +200,11 @@ def _part(origin: Origin, known: Mapping[str, list[SessionFile]]) -> tuple[Part 
 
 def _origin_state(session: SessionFile, origin: Origin) -> tuple[bool, str]:
     """Tell whether the record that was branched at is there as it was; if not, what became of the log: scrubbed, pruned, or ""."""
+    line = line_in(session, origin.seq)
+    if line is not None and _is(line, origin):
+        return True, ""
+    if line is not None and any(keys.type == "log.scrubbed" for keys in last_keys(session)):
+        return False, "scrubbed"
     state = ""
     for line in _raw(session.files):
         keys = read_chained(line)

@@ -1,24 +1,61 @@
-"""The place at which a session was branched is found in a long origin, also where that was scrubbed or changed since."""
+"""A record is found by its number in a few steps, whatever else stands in the file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from agent.protocol.errors import IoError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import LogScrubbed, Notice, SessionStarted
 from agent.protocol.outcomes import Origin
 from agent.protocol.records import Record, encode
-from agent.recording import branching
+from agent.recording import branching, reader
 from agent.recording.branching import goals_in, lineage, records_of
 from agent.recording.chained_lines import line_hash
-from agent.recording.reader import list_sessions
+from agent.recording.reader import line_of, list_sessions
 
 
 def record(seq: int, event: Event) -> bytes:
     return encode(Record(v=1, seq=seq, time="t", session="old", run="r", goal_id=f"g{seq}", event=event))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lengths=st.lists(st.integers(0, 300), min_size=1, max_size=60),
+    junk=st.dictionaries(
+        st.integers(0, 59), st.sampled_from([b"\n", b"torn\n", b"\xff" * 90 + b"\n", b"{}\n", b"[]\n" * 40])
+    ),
+    step=st.integers(1, 3),
+    near=st.sampled_from([1, 64, 1000]),
+    torn=st.booleans(),
+)
+def test_every_record_is_found_and_no_other(
+    tmp_path: Path, lengths: list[int], junk: dict[int, bytes], step: int, near: int, torn: bool
+) -> None:
+    lines = {
+        1 + place * step: record(1 + place * step, Notice(text="x" * length)) for place, length in enumerate(lengths)
+    }
+    path = tmp_path / "log"
+    parts = [junk.get(place, b"") + line for place, line in enumerate(lines.values())]
+    path.write_bytes(b"".join(parts)[: -1 if torn else None])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "_NEAR", near)
+        found = {seq: line_of(str(path), seq) for seq in range(max(lines) + 3)}
+    assert {seq: line.rstrip(b"\n") for seq, line in found.items() if line is not None} == {
+        seq: line.rstrip(b"\n") for seq, line in lines.items()
+    }
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(IoError):
+        line_of(str(tmp_path / "none"), 1)
+    (tmp_path / "empty").touch()
+    assert line_of(str(tmp_path / "empty"), 1) is None
 
 
 @pytest.fixture
@@ -42,10 +79,15 @@ def long_origin(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_long_origin_counts_up_to_the_place(long_origin: Path) -> None:
+def test_a_long_origin_is_not_read_to_find_the_place(long_origin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes] = []
+    monkeypatch.setattr(
+        branching, "_is", lambda line, origin: seen.append(line) is None and line_hash(line) == origin.hash
+    )
     new = list_sessions(str(long_origin))[-1]
     line = lineage(str(long_origin), new)
     assert [part.session.session_id for part in line.parts] == ["old", "new"] and not line.notes
+    assert len(seen) == 1
     part = line.parts[0]
     by_reading = sum(isinstance(each.event, GoalStarted) for each in records_of(part))
     assert goals_in(part) == by_reading == 29
