@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
@@ -29,9 +30,36 @@ def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
     program = word.text.lstrip("|! ").partition(" ")[0]
     level = Level.HIGH if others_may_change(walker, program) else None
     walker.add("run", [word], invocation.place, level=level, reason=f"has {name} run {{targets}}", rule="escape.run")
+    if '"' in word.text or "'" in word.text:
+        texts(walker, invocation, word)
 
 
 _XONSH = LazyPattern(r"[$!][\[(]([^\])]*)[\])]")  # a command, in the midst of Python
+
+
+def texts(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Code or a template in a language that is not read: each text in it that reads as a command; high counts."""
+    from agent.risk.inline.programs import commands_in
+    from agent.risk.invocations.open_places import raise_open
+
+    before = len(walker.findings)
+    for text in islice(commands_in(word.text), _MOST_TEXTS):
+        walker.script(text, invocation.place, invocation)
+    raise_open(walker, None, before)
+    walker.findings[before:] = [
+        found for found in walker.findings[before:] if found.level is Level.HIGH and not found.rule.startswith(_UNREAD)
+    ]
+
+
+def templates(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Templates among the words, whose functions may run what they are given: `{{ output "sh" "-c" "…" }}`."""
+    for other in invocation.words[1:]:
+        if "{{" in other.text or "{%" in other.text:
+            texts(walker, invocation, other)
+
+
+_MOST_TEXTS = 20
+_UNREAD = ("run-opaque", "parse", "unreadable")
 
 
 def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -82,8 +110,12 @@ def load(walker: Walker, invocation: Invocation, word: Word) -> None:
         loaded(walker, invocation, word, "loads code from {targets}")
 
 
+_ADDRESS = LazyPattern(r"(?:https?|ftps?|s3|expect|phar)://", re.I)
+
+
 def loaded(walker: Walker, invocation: Invocation, word: Word, reason: str, *, in_temp: bool = False) -> None:
-    level = Level.HIGH if from_elsewhere(walker, word, [word.text]) and not in_temp else None
+    fetched = _ADDRESS.match(word.text) is not None
+    level = Level.HIGH if (fetched or from_elsewhere(walker, word, [word.text])) and not in_temp else None
     walker.add("run", [word], invocation.place, level=level, reason=reason, rule="escape.load")
 
 

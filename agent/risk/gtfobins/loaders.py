@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
-from agent.risk.invocations.environment import is_trusted, others_may_change
+from agent.risk.invocations.environment import is_trusted, judge_environment, others_may_change
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
@@ -100,6 +101,21 @@ def own(walker: Walker, invocation: Invocation, word: Word) -> None:
         where = absolute(word.text, walker.state.cwd)
         in_temp = not word.taint and walker.rater.scopes.public(where) and not walker.fetched(where, "/")
         loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)
+
+
+_SETS = ("set-environment", "setenv", "set-env", "set-environ")
+
+
+def sets(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Variables for all that is started from here on: `systemctl --user set-environment NAME=VALUE`, `tmux setenv -g NAME VALUE`."""
+    words = [other for other in invocation.words[1:] if not other.text.startswith("-")]
+    if words and words[0].text not in _SETS and word.text.rpartition("/")[2] != "dbus-update-activation-environment":
+        return
+    given = [
+        (name, other.part(value)) for other in words for name, equals, value in [other.text.partition("=")] if equals
+    ]
+    given += [(name.text, value) for name, value in pairwise(words[1:]) if name.text.isidentifier()]
+    judge_environment(walker, given, invocation.place)
 
 
 def does(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.effects import EFFECTS, add_effect
+from agent.risk.invocations.open_places import raise_open
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import WRAPPERS, Program, ways_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _BEGINNINGS = "=+!:@"  # an option that ends so is the beginning of an operand, or of the option's value
 _MAX_VALUES = 30
+_SCRIPTS = ("file", "own", "path", "settings")  # which lie where their owner works
 _SHELLS = ("inner", "opened", "shell-of-its-own")  # of programs whose business that is
 
 
@@ -118,6 +120,8 @@ def _behind(text: str, option: str, table: Program | None) -> int:
 def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
     before = len(walker.findings)
     _judge(walker, invocation, kind, word)
+    if kind not in _SCRIPTS:
+        raise_open(walker, None, before)
     if kind not in _SHELLS and not walker.suspecting and any(f.rule == "run.shell" for f in walker.findings[before:]):
         name = invocation.words[0].text.rpartition("/")[2]
         reason = f"has {name} open a shell, in which nothing is checked"

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files, sends_secret
+from agent.risk.inline.files import judge_deeds, judge_deletions, judge_files, judge_written_home, sends_secret
 from agent.risk.inline.origins import feed_findings, first
 from agent.risk.inline.programs import judge_suspects, starts_programs, suspect_text
 from agent.risk.inline.texts import home_named, sign
@@ -77,12 +77,28 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     if reading is None or not reading.harmless or taint or UNKNOWN in code:
         _scan(walker, invocation, code, language)
     if reading is None or not reading.harmless:
-        judge_suspects(walker, invocation, home_named(code))
+        named = home_named(code)
+        judge_suspects(walker, invocation, named)
+        judge_written_home(walker, invocation, code, named)
     if reading is not None:
         judge_deeds(walker, invocation, reading, before)
         if not reading.harmless and all(found.level is Level.LOW for found in walker.findings[before:]):
             reason = f"has {language} do more than is known to be harmless: {{targets}}"
             walker.add("run", [Word(reading.unknown, *place)], place, reason=reason, rule="inline.not-known")
+
+
+_SYSTEM_CALLS = LazyPattern(
+    r"\b(reboot|kexec_\w+|init_module|finit_module|mount|umount2?|syscall|system|popen|exec[lv]\w*|posix_spawn\w*|unlink(?:at)?|rmdir|truncate"
+    r"|set(?:re|res)?[ug]id|ptrace|swapoff|pivot_root|chroot|kill(?:pg)?)['\"]?\]?\s*\("
+)
+
+
+def _libraries(walker: Walker, invocation: Invocation, code: str) -> None:
+    """Machine code that is loaded, and calls of the system that its own library is asked for by name."""
+    walker.add("environment", [], invocation.place, reason="loads machine code from inline code", rule="inline.library")
+    if called := _SYSTEM_CALLS.search(code):
+        reason = f"calls {called[1]} of the system's own library from inline code"
+        walker.add("run-opaque", [], invocation.place, reason=reason, rule="inline.library")
 
 
 def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> None:
@@ -100,7 +116,7 @@ def _scan(walker: Walker, invocation: Invocation, code: str, language: str) -> N
         reason = "switches to another user from inline code"
         walker.add("elevate", [], place, level=Level.HIGH, reason=reason, rule="inline.setuid")
     if sign("library").search(code):
-        walker.add("environment", [], place, reason="loads machine code from inline code", rule="inline.library")
+        _libraries(walker, invocation, code)
     if sign("fork").search(code):
         walker.add("fork-bomb", [], place)
     hidden = sign("hidden").search(code) and (sign("eval").search(code) or runs)

@@ -75,6 +75,26 @@ def below_home(walker: Walker, path: str) -> str:
     return (walker.state.home or PSEUDO_HOME) + path[1:] if path == HOME or path.startswith(HOME + "/") else path
 
 
+_OPENED = LazyPattern(
+    r"\bopen\b[^;\n]*(?:[\s,'\"](?:[wa]b?\+?|r\+)(?![\w.])|>)|\bwrit|\bappend|\bputs\b|\bfile_put", re.I
+)
+_BELOW = LazyPattern(r"~(?:\"?(?=/)|\"\s+)(/?[\w./@+-]+)")  # Tcl: `"~"/x`, `[file join "~" x]`
+
+
+def judge_written_home(walker: Walker, invocation: Invocation, code: str, named: str) -> None:
+    """Judge what is written below the home that the environment names: high counts, for a start-up file or a key that lets in.
+
+    `named` is the code with that home put together with what follows.
+    """
+    if named == code or not (_OPENED.search(code) or sign("write").search(code)):
+        return
+    before = len(walker.findings)
+    for path in dict.fromkeys(_BELOW.findall(named)):
+        word = Word(below_home(walker, f"{HOME}/{path.lstrip('/')}"), *invocation.place)
+        walker.add("write", [word], invocation.place, invocation=invocation, rule="inline.write")
+    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
+
+
 def judge_deeds(walker: Walker, invocation: Invocation, reading: Reading, before: int) -> None:
     """Judge what the reader of a language saw done to known paths, where no finding from `before` on tells that already."""
     told = {text for found in walker.findings[before:] if found.effect for text in found.effect.targets}

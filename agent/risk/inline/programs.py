@@ -71,12 +71,19 @@ def _named(code: str) -> set[str]:
     return {name[0] for text in found if (name := _NAME.search(text))}
 
 
+# What makes a text a command in a language that is not read, and the times in front of one for cron.
+_MARKED = LazyPattern(
+    r"\A\s*(?:%pipe%|[<|!]\s?|@(?:reboot|hourly|daily|weekly|monthly|yearly|annually|midnight)\s+|(?:[\d*][\d*/,-]*\s+){5})"
+)
+_PIPES = LazyPattern(r"%pipe%([^()]*)")
+
+
 def _commands(code: str, depth: int) -> Iterator[str]:
     """The texts in `code` that begin like a command, and those within its texts."""
     for text in _texts(code):
         if (" " not in text and "\t" not in text) or len(text) >= _LONGEST:
             continue
-        plain = decode_ansi_c(text) if "\\" in text else text
+        plain = _MARKED.sub("", decode_ansi_c(text) if "\\" in text else text, count=1)
         if is_like_command(plain):
             yield filled(plain, code, begun=True)
         if depth > 1 and plain != code:
@@ -103,7 +110,14 @@ def is_like_command(text: str) -> bool:
     return found is not None and (found[1] in _STARTS or find_program(found[1].rpartition("/")[2]) is not None)
 
 
+def commands_in(code: str) -> Iterator[str]:
+    """The texts in code of a language that is not read that begin like a command."""
+    return _commands(joined(code)[0], _DEEPEST)
+
+
 def _texts(code: str) -> Iterator[str]:
+    for match in _PIPES.finditer(code) if "%pipe%" in code else ():
+        yield match[1]
     for match in sign("text").finditer(code):
         yield match.group("s")
     if "[[" in code or "[=" in code:

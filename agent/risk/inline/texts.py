@@ -55,6 +55,10 @@ def joined(code: str) -> tuple[str, bool]:
 _BELOW_HOME = re.compile(r"""['"]~['"]\s*(?:\+|\.\.?|~)\s*(['"])""")  # at once: `~` is a sign that joins, too
 
 
+_PATH_MODULE = re.compile(r"""require\s*\(\s*['"](?:node:)?path['"]\s*\)""")
+_HOLE_OF_HOME = re.compile(r"""(['"])(?:%s|\{\d?\})(/[^'"\n]*)\1(?=\s*(?:%|\.format\()[^;\n]{0,40}?['"]~['"])""")
+
+
 def home_named(code: str) -> str:
     """`code` with a plain `~` for each way in which its language names the person's home, put together with what follows."""
 
@@ -63,7 +67,10 @@ def home_named(code: str) -> str:
         inside = found[1] or (found[0].startswith("$") and (before in ("'", '"') or after in ("/", "'", '"')))
         return "~" if inside else '"~"'
 
-    named = sign("home").sub(plain, code)
+    named = sign("home").sub(plain, _PATH_MODULE.sub("path", code))
+    if named == code:
+        return code
+    named = _HOLE_OF_HOME.sub(r"\1~\2\1", named)
     named = sign("expanded").sub(lambda found: '"' + re.sub(r"['\"]\s*,\s*['\"]/?", "/", found[1])[1:-1] + '"', named)
     return code if named == code else joined(_BELOW_HOME.sub(r"\1~", named))[0]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.invocations.open_places import raise_open
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.search_path import STANDARD_FOLDERS, begins_elsewhere, opens_in_front, relative_entry
 from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word, runs_only
@@ -45,11 +46,18 @@ def judge_environment(
         if not _judge_shell(walker, name, word, place) and word.text:
             kind = variables().kind(name)
             if kind in WHEN_SET and counts_when_set(name):
-                JUDGES[kind](walker, name, word, place)
+                judge_obeyed_value(walker, kind, name, word, place)
         if elevated and len(walker.findings) > before:
             reason = "loads or runs {targets} as another user, usually root"
             words = [word.part(f"{name}={word.text}")]
             walker.add("environment", words, place, level=Level.HIGH, reason=reason, rule="environment.elevated")
+
+
+def judge_obeyed_value(walker: Walker, kind: str, name: str, word: Word, place: tuple[int, int]) -> None:
+    """Judge a value that programs run or load, which is not what they are started for."""
+    before = len(walker.findings)
+    JUDGES[kind](walker, name, word, place)
+    raise_open(walker, None, before)
 
 
 def counts_when_set(name: str) -> bool:
@@ -129,6 +137,7 @@ def _command(walker: Walker, name: str, word: Word, place: tuple[int, int]) -> N
     if text.isdigit() or _SSH.fullmatch(text):
         return
     kind = variables().kind(name)
+    kind = kind if kind == "program" else "command"  # a name that means nothing yet is one to a script
     if _is_plain(kind, text):
         if kind == "command" and " -" in text:
             walker.script(text, place, None)

@@ -36,6 +36,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         walker.add("serve", args.values("-S"), invocation.place)
         judge_served(walker, invocation, args.value("-t") or Word(invocation.cwd, *invocation.place))
         return None, ""
+    if table.name == "perl" and [word.text[:3] for word in invocation.words[1:]] == ["-V:"]:  # one of its own settings
+        return None, ""
     if coded:
         return _given(walker, invocation, table, args)
     if _only_shows(invocation, table, args):

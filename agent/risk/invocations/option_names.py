@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args, split_args
@@ -29,6 +30,7 @@ _RUNS = LazyPattern(
     r"execute|load|preload|require|pre|post|shell|compressor|browser|viewer|eval|config|conf|rc|modules?|engine|interpreter|"
     r"callback|lib|library|init|trigger"
 )
+_SETTINGS = frozenset(("config", "conf", "configfile", "rcfile", "rc", "init"))
 _LOGS = frozenset("log trace dump report profile error errors debug pid status stats state attribute cursor".split())
 _PLACES = frozenset(("file", "path", "to", "dir", "directory", "folder"))
 # About what is written or run, not where or what: `--output-format`, `--log-level`, `--no-config`.
@@ -60,8 +62,18 @@ def judge_telling_options(walker: Walker, invocation: Invocation, table: Program
         if role == "write":
             walker.add("write", [word], invocation.place, invocation=invocation, rule="write.option")
         else:
-            reason = f"may run or load {{targets}}, by its option {name[:30]}"
-            walker.add("run", [word], invocation.place, reason=reason, rule="run.option")
+            judge_run_value(walker, invocation, name, word)
+
+
+def judge_run_value(walker: Walker, invocation: Invocation, name: str, word: Word) -> None:
+    """Judge a value that is run or loaded; settings are often made for one command, and lie where such things do."""
+    from agent.risk.invocations.open_places import open_path
+
+    settings = not _SETTINGS.isdisjoint(part.lower() for part in _PART.findall(name))
+    open_ = not settings and any(open_path(walker, text) for text in word.text.split())
+    level = Level.HIGH if open_ else None
+    reason = f"may run or load {{targets}}, by its option {name[:30]}"
+    walker.add("run", [word], invocation.place, level=level, reason=reason, rule="run.option")
 
 
 def _judge_action(walker: Walker, invocation: Invocation, table: Program, args: Args, name: str) -> None:

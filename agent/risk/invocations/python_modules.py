@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _READING_MODULES = frozenset(
-    ("this calendar platform site ast dis tokenize py_compile compileall base64 tabnanny quopri").split()
+    ("this calendar platform site ast dis tokenize pickletools py_compile compileall base64 tabnanny quopri").split()
 )
 
 EXPLAINING = frozenset(
@@ -52,6 +52,10 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
     elif module.text in ("zipfile", "tarfile"):
         _archive_module(walker, invocation, module, rest)
     elif module.text in _READING_MODULES:
+        written = [after for before, after in itertools.pairwise(rest) if before.text in ("-o", "--output")]
+        written += [word.part(word.text[2:]) for word in rest if word.text[:2] == "-o" and len(word.text) > 2]
+        if written:
+            walker.add("write", written, invocation.place, invocation=invocation)
         walker.add("read", [word for word in rest if word.text[:1] != "-"], invocation.place, invocation=invocation)
     else:
         walker.add("run", [module], invocation.place, rule="run.module")

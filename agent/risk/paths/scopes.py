@@ -105,9 +105,7 @@ class Scopes:
                 return "home-all"
             if text.startswith(".."):
                 return found if found in ("system", "everything", "home-all", "users") else "outside-all"
-            return (
-                "workspace-all" if found in ("workspace", "workspace-all") else "temp" if found == "temp-all" else found
-            )
+            return "workspace-all" if found == "workspace" else found
         return self.of_path(absolute(text, cwd), glob=word.glob)
 
     def of_unknown(self, word: Word, cwd: str, *, recursive: bool) -> str:

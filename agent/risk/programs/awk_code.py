@@ -55,9 +55,13 @@ class AwkProgram(Struct):
 def read_awk(text: str, variables: dict[str, str]) -> AwkProgram:
     """Read what the program reaches, where `variables` (given with -v or as operands) have these values."""
     found = AwkProgram()
-    tokens = _tokens(text, found)
+    tokens = _with_home(_tokens(text, found))
     found.network = any(kind == "string" and "/inet" in word for kind, word in tokens)
-    known = {**variables, **_constants(tokens, variables)}
+    first = _constants(tokens, variables, {})
+    known = {
+        **variables,
+        **_constants(tokens, variables, {name: text for name, text in first.items() if text != UNKNOWN}),
+    }
     own = {after for (_, word), (_, after) in itertools.pairwise(tokens) if word in ("func", "function")}
     printing = 0  # in a print statement: one more than the depth of brackets where it stands
     depth = 0
@@ -125,8 +129,16 @@ def _plain(text: str) -> str:
     )  # fmt: skip
 
 
-def _constants(tokens: list[Token], variables: dict[str, str]) -> dict[str, str]:
-    """Variables that are set once, to text; any other that is set has no known value."""
+def _with_home(tokens: list[Token]) -> list[Token]:
+    """The tokens with `~` for `ENVIRON["HOME"]`."""
+    for index in range(len(tokens) - 3, -1, -1):
+        if tokens[index : index + 4] == [("name", "ENVIRON"), ("sign", "["), ("string", "HOME"), ("sign", "]")]:
+            tokens[index : index + 4] = [("string", "~")]
+    return tokens
+
+
+def _constants(tokens: list[Token], variables: dict[str, str], known: dict[str, str]) -> dict[str, str]:
+    """Variables that are set once, to text (`known` are others that are); any other that is set has no known value."""
     found: dict[str, str] = {}
     for index in range(len(tokens) - 1):
         kind, name = tokens[index]
@@ -136,7 +148,7 @@ def _constants(tokens: list[Token], variables: dict[str, str]) -> dict[str, str]
             behind or (follows[-1:] in ("=", "+", "-") and follows in ("=", "+=", "-=", "++", "--"))
         ):
             once = follows == "=" and name not in found and name not in variables
-            found[name] = _value(_right(tokens, index + 2), {}) if once else UNKNOWN
+            found[name] = _value(_right(tokens, index + 2), known) if once else UNKNOWN
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent.risk.inline.texts import joined
 from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.invocations.written_code import judge_text
+from agent.risk.paths.secret_paths import is_secret
 from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, unseen
 from agent.risk.tables.names import pattern
@@ -94,7 +95,13 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> 
     if "delimiter" not in bare.lower():
         bare = _SQL_EXPLAINED.sub(lambda match: match[0] if "ANALY" in match[0].upper() else " ", bare)
     _client_commands(walker, invocation, text)
-    if _SQL_DESTROY.search(bare) or _MONGO_DESTROY.search(text) or _hands_on(bare, text):
+    _named_secrets(walker, invocation, text)
+    if (
+        _SQL_DESTROY.search(bare)
+        or _MONGO_DESTROY.search(text)
+        or _MONGO_REPLACES.search(text)
+        or _hands_on(bare, text)
+    ):
         walker.add("db-destroy", [], place)
         return
     for match in _SQL_DELETE.finditer(bare):
@@ -125,6 +132,18 @@ def _hands_on(bare: str, text: str) -> bool:
     """Tell whether a statement that runs texts, or may, has one that destroys: `execute 'drop table x'`."""
     texts = _SQL_TEXT.finditer(text) if "'" in text and _SQL_RUNS.search(bare) else ()
     return any(_SQL_DESTROY.match(found[1].strip()) for found in texts)
+
+
+_MONGO_REPLACES = LazyPattern(r"\$(?:out|merge)['\"]?\s*:")  # a stage that writes its result over a collection
+
+
+def _named_secrets(walker: Walker, invocation: Invocation, text: str) -> None:
+    """Judge secret files that a statement names, and their way to another machine: `copy (… read_text('~/.ssh/id_rsa')) to 's3://…'`."""
+    named = [found[1] for found in _SQL_TEXT.finditer(text)] if "'" in text and "/" in text else []
+    secrets = [Word(path, *invocation.place) for path in named if "://" not in path and is_secret(path)]
+    if secrets:
+        away = any(path.partition("://")[1] for path in named)
+        walker.add("send-secret" if away else "secret", secrets, invocation.place, rule="db.secret")
 
 
 def _client_commands(walker: Walker, invocation: Invocation, text: str) -> None:

@@ -210,10 +210,11 @@ def _git_settings(walker: Walker, invocation: Invocation, args: Args) -> None:
     place = invocation.place
     for word in args.values("-c", "--config-env"):
         judge_setting(walker, word, invocation)
-    if any(text.startswith("--exec-path=") for text in (word.text for word in invocation.words)):
-        walker.add(
-            "environment", [], place, reason="has git take its programs from another folder", rule="git.exec-path"
-        )
+    for word in invocation.words[1:]:
+        if word.text.startswith("--exec-path="):
+            folder = [word.part(word.text[len("--exec-path=") :])]
+            reason = "has git take its programs from another folder: {targets}"
+            walker.add("environment", folder, place, reason=reason, rule="git.exec-path")
 
 
 def judge_setting(walker: Walker, setting: Word, invocation: Invocation) -> None:

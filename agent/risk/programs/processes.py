@@ -105,6 +105,20 @@ def fuser(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return None, ""
 
 
+_CHOOSES = frozenset(("dst", "src", "dport", "sport", "dev", "fwmark", "cgroup", "="))
+
+
+def sockets(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+    """ss -K closes the connections that its filter chooses, and all of them without one."""
+    if (
+        args.has("-K", "--kill")
+        and not args.has("-F", "--filter")
+        and _CHOOSES.isdisjoint(word.text for word in args.operands)
+    ):
+        walker.add("kill-wide", [], invocation.place, reason="closes every connection", rule="kill.ss")
+    return None
+
+
 def systemctl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """systemctl --user touches one person's services only."""
     if args.has("--user"):

@@ -92,8 +92,15 @@ def keep_mount(walker: Walker, invocation: Invocation, source: Word, target: Wor
 _MAX_MOUNTS = 20
 
 
+_VERSIONS = frozenset(("-version", "--version", "-showversion", "--show-version"))
+_ASKS_JVM = re.compile(r"-XX:[+-](?:Print|Unlock)\w+|-X(?:m[xsn]|ss)\d+[kKmMgG]?|-Xint|-server|-client")
+
+
 def java(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """java -jar tool.jar verb: some well-known tools delete. -Xlog:TAGS:OUTPUT writes a file, -version behind it or not."""
+    texts = [word.text for word in invocation.words[1:]]
+    if not _VERSIONS.isdisjoint(texts) and all(text in _VERSIONS or _ASKS_JVM.fullmatch(text) for text in texts):
+        return None, ""
     for word in invocation.words[1:]:
         where = word.text.split(":")[2:3] if word.text.startswith("-Xlog:") else []
         if where and where[0] not in ("", "stdout", "stderr"):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.inline.files import below_home
 from agent.risk.inline.programs import judge_suspects
 from agent.risk.invocations.shells import program_file
 from agent.risk.invocations.written_code import judge_later
@@ -14,6 +15,7 @@ from agent.risk.programs.sed_scripts import judge_sed
 from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, Output, Word, is_name, unseen
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -98,7 +100,8 @@ def _judge_program(walker: Walker, invocation: Invocation, program: Word, variab
         if not name.startswith(("/dev/std", "/dev/fd/", "/inet")):
             level = Level.MEDIUM if name == UNKNOWN else None
             kind = "append" if appended else "write"
-            walker.add(kind, [program.part(name)], place, invocation=invocation, rule="awk.write", level=level)
+            file = program.part(below_home(walker, name))
+            walker.add(kind, [file], place, invocation=invocation, rule="awk.write", level=level)
     if found.unread or UNKNOWN in program.text or is_name(program.taint):
         judge_suspects(walker, invocation, program.text if found.unread else "")
         reason = f"has awk run a program that {found.unread or 'is not known'}"
@@ -178,6 +181,8 @@ def _sed_script(walker: Walker, invocation: Invocation, script: Word, *, alone: 
     for command in found.commands:
         if command:
             walker.script(command, invocation.place, invocation)
+        elif "net" in (invocation.stdin or ("", ""))[1].split():
+            walker.add("run-remote", [script], invocation.place, reason="has sed run the lines of a download")
         reason = "has sed run commands"
         walker.add("run-opaque", [script], invocation.place, reason=reason, rule="sed.execute", level=Level.MEDIUM)
     if found.runs_result:
@@ -208,6 +213,11 @@ def dc(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
     return None
 
 
+_ASKS_COMPILER = LazyPattern(r"-print-[\w-]+(?:=[\w.+-]*)?|-dump(?:version|fullversion|machine|specs)|-m(?:32|64|x32)")
+
+
 def compiler(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """`gcc -v` without a file only says how the compiler was made; everything else is as the table says."""
+    """`gcc -v` without a file only says how the compiler was made, `-print-…` where its parts are; all else is as the table says."""
+    if all(_ASKS_COMPILER.fullmatch(word.text) for word in invocation.words[1:]) and len(invocation.words) > 1:
+        return None, ""
     return (None, "") if args.has("-v") and not args.operands and not args.has("-o", "-wrapper") else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.inline.origins import judge_code
+from agent.risk.invocations.open_places import raise_open
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import (
     HISTORY_VARIABLES,
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 _MAX_CWD = 1_000  # characters: a folder further down is taken for unknown
 
 
+_KEPT = frozenset(("alias", "hash", "complete", "compgen", "bind"))
+"""Builtins whose text runs later, under another name or by a key."""
+
+
 def quote(text: str) -> str:
     return shlex.quote(text.replace(UNKNOWN, "…"))
 
@@ -35,8 +40,14 @@ def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | N
     """Handle builtins that need the shell's state; None for every other name."""
     handler = _BUILTINS.get(name)
     if handler is not None or name == "printf":
+        begin = len(walker.findings)
         judge_hidden(walker, name, invocation)
-    return None if handler is None else handler(walker, invocation)
+        if name not in _KEPT:
+            return None if handler is None else handler(walker, invocation)
+        output = _BUILTINS[name](walker, invocation)
+        raise_open(walker, None, begin)
+        return output
+    return None
 
 
 def _cd(walker: Walker, invocation: Invocation) -> Output:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.leaks import PUBLIC_NUMBER
-from agent.risk.invocations.option_names import evaluates_to_tell, judge_evaluation
+from agent.risk.invocations.option_names import evaluates_to_tell, judge_evaluation, judge_run_value
 from agent.risk.invocations.written_code import judge_package_source
 from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.names import names, pattern
@@ -53,10 +53,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
     chosen = [flag for flag in table.flags if matches_options(flag, args)]
     if any(flag.effect == "dry" for flag in chosen):
         return
-    for name, word in args.options:
-        role = table.roles.get(name)
-        if role is not None and role != "text" and word is not None and not to_screen(role, word):
-            walker.add(role, [word], place, recursive=recursive, invocation=invocation)
+    _apply_values(walker, invocation, table, args, recursive)
     judge_package_source(walker, invocation, args)
     rule, used = choose_case(table, args)
     walker.reads = _only_reads(rule, table, args) if rule is not None else {flag.effect for flag in chosen} == {"read"}
@@ -79,6 +76,18 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
         walker.add(table.bare, [], place, invocation=invocation)
     if table.operands:
         apply_operands(walker, invocation, table, args, recursive)
+
+
+def _apply_values(walker: Walker, invocation: Invocation, table: Program, args: Args, recursive: bool) -> None:
+    """The effects of options' values."""
+    for name, word in args.options:
+        role = table.roles.get(name)
+        if role is None or role == "text" or word is None or to_screen(role, word):
+            continue
+        if role == "run":
+            judge_run_value(walker, invocation, name, word)
+        else:
+            walker.add(role, [word], invocation.place, recursive=recursive, invocation=invocation)
 
 
 # Sub-commands of git that write nothing of their own; others that are low fetch, keep records or open something.

@@ -143,7 +143,8 @@ def _complete(walker: Walker, invocation: Invocation) -> None:
     """`complete`, `compgen`: -C names a command; the words of -W are expanded. `compgen -F` calls the function at once."""
     called = _values(invocation, "F") if invocation.words[0].text == "compgen" else []
     for word in [*called, *_values(invocation, "C")]:
-        walker.script(f"{word.text} {UNKNOWN}", invocation.place, invocation, same_shell=True)
+        for text in (word.text, f"{word.text} {UNKNOWN}"):  # what is given behind it may not be read by it
+            walker.script(text, invocation.place, invocation, same_shell=True)
     for word in _values(invocation, "W"):
         walker.expander.place = invocation.place
         walker.expander.expand_later(word.text, word.taint)

@@ -13,13 +13,22 @@ from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_origin
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
+from agent.risk.invocations.open_places import raise_open, runs_anyway
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
+from agent.risk.invocations.telling import judge_beside
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
-from agent.risk.shell.effects import apply_table, asks_for_help, judge_core_packages, judge_sources, judge_tunnels
+from agent.risk.shell.effects import (
+    add_case,
+    apply_table,
+    asks_for_help,
+    judge_core_packages,
+    judge_sources,
+    judge_tunnels,
+)
 from agent.risk.shell.folders import enter
 from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
@@ -123,6 +132,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         _judge_input(walker, invocation, table, before, inner)
         if len(walker.findings) > before:
             _judge_own_files(walker, name, invocation, walker.findings[before:], table)
+            raise_open(walker, invocation, before, runner=runs_anyway(table))
         keep_fetched(walker, name, invocation, walker.findings[before:])
         if table.name in NAMING:
             keep_names(walker, invocation, table)
@@ -266,6 +276,17 @@ def _worst(findings: list[Finding]) -> int:
     return max((finding.level.rank for finding in findings), default=-1)
 
 
+def _tell(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+    """Judge a dry run or a listing: what it evaluates to tell it, and what is done beside."""
+    if runs_to_tell(args.names, invocation.words[0].text.rpartition("/")[2], table, args.operands):
+        judge_evaluation(walker, invocation)
+    before = len(walker.findings)
+    if len(args.names) > 1:
+        for rule in judge_beside(walker, invocation, table, args):
+            add_case(walker, invocation, rule, args.operands, recursive=False)
+    walker.reads = len(walker.findings) == before
+
+
 def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Output | Invocation:
     """Help and dry runs, then the program's handler, its cases, its operands."""
     words = invocation.words[1:]
@@ -289,9 +310,7 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
             secrets_stored(walker, invocation, table, before)
             return result
     if table.dry and not args.names.isdisjoint(table.dry):
-        if runs_to_tell(args.names, name, table, args.operands):
-            judge_evaluation(walker, invocation)
-        walker.reads = True
+        _tell(walker, invocation, table, args)
         return output_of(walker, invocation, table, args)
     apply_table(walker, invocation, table, args)
     if table.lines or table.input == "commands":

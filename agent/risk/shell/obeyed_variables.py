@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, worst
 from agent.risk.invocations.environment import (
-    JUDGES,
     PLACE,
     SWITCH,
     WHEN_SET,
@@ -18,9 +17,11 @@ from agent.risk.invocations.environment import (
     from_elsewhere,
     is_trusted,
     judge_environment,
+    judge_obeyed_value,
 )
 from agent.risk.invocations.written_code import judge_language
 from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Invocation, Word
+from agent.risk.tables.store import program
 from agent.risk.tables.variables import variables
 
 if TYPE_CHECKING:
@@ -30,6 +31,36 @@ _CODE = {"PERL5DB": "perl"}  # what holds code, and in which language
 _MAX_VISIBLE = 2_000
 _TOLD_ELSEWHERE = HISTORY_VARIABLES | {"PATH"}
 _NAMELESS = re.compile(r"[\w.@+-]*|[a-z][a-z0-9+]*://[\w.@:/?=%+-]*")  # a word or an address: nothing of this machine
+
+
+# Names of variables that say where something is written (`FFREPORT=file=PATH`), and parts of those that say how.
+_WRITTEN_TO = re.compile(r"LOG|TRACE|REPORT|DUMP|DEBUG|OUTPUT|OUT_?FILE|RECORD|CAPTURE|COVERAGE|HISTORY")
+_SAYS_HOW = re.compile(r"CONF|LEVEL|FORMAT|RC$|CATALOG|LOGIN|LOGO|DIALOG|BLOG")
+_PLACES = re.compile(r"(?<![\w/])[~/][\w./@+-]+")
+_RUNS_SCRIPTS = (
+    "request-pull",
+    "filter-branch",
+    "mergetool",
+    "difftool",
+    "instaweb",
+    "web--browse",
+    "quiltimport",
+    "submodule",
+)
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a value could be a program, or a command, that a script starts."""
+    first = text.split(maxsplit=1)[:1]
+    return bool(first) and ("/" in first[0] or program(first[0]) is not None)
+
+
+def _is_script(invocation: Invocation) -> bool:
+    """Tell whether what is started is a script of a shell, also one of git's own."""
+    name = invocation.words[0].text.rpartition("/")[2]
+    return name in variables().scripts or (
+        name == "git" and any(word.text in _RUNS_SCRIPTS for word in invocation.words[1:6])
+    )
 
 
 def judge_started(walker: Walker, program: str, invocation: Invocation) -> None:
@@ -97,12 +128,13 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
     if name in _CODE:
         judge_language(walker, invocation, text, _CODE[name], word.taint)
     if kind in WHEN_SET and not counts_when_set(name):
-        JUDGES[kind](walker, name, word, place)
+        judge_obeyed_value(walker, kind, name, word, place)
     elif kind == "setting":
         _git_setting(walker, name, word, invocation, given)
     elif kind == "write":
         if not SWITCH.fullmatch(text) and ("/" in text or not name.startswith("GIT_TRACE")):
-            walker.add("write", [word], place, invocation=invocation, rule="environment.write")
+            within = [word.part(path) for path in _PLACES.findall(text)] if "=" in text else []  # `file=PATH:level=32`
+            walker.add("write", within or [word], place, invocation=invocation, rule="environment.write")
     elif kind == "source":
         if text not in variables().plain["source"] and not SWITCH.fullmatch(text):
             unprotected = Level.HIGH if "http://" in text or "net" in word.taint else None
@@ -115,6 +147,10 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
             open_ = from_elsewhere(walker, word, PLACE.findall(text))
             found(walker, name, word, place, "environment.settings", open_=open_)
     elif kind == "obeyed" or (kind == "" and not SWITCH.fullmatch(text)):
+        if _WRITTEN_TO.search(name) and not _SAYS_HOW.search(name):
+            walker.add("write", [word.part(path) for path in _PLACES.findall(text)], place, rule="environment.write")
+        if _is_script(invocation) and is_command(text):
+            judge_obeyed_value(walker, "command", name, word, place)
         reason = "may load or run something because of {targets}"
         words = [word.part(f"{name}={text}")]
         walker.add("environment", words, place, reason=reason, rule="environment.unknown")

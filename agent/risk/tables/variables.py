@@ -41,6 +41,7 @@ class Variables(Struct, frozen=True, array_like=True):
     programs: dict[str, int]
     obeyed: tuple[Names, ...]
     obeyed_by: tuple[tuple[Names, frozenset[str]], ...]
+    scripts: frozenset[str]
 
     def kind(self, name: str) -> str:
         """Name what programs do with the value; empty for a name that is not known."""
@@ -72,7 +73,7 @@ def variables() -> Variables:
 
 def compile_variables(content: dict[str, dict[str, Any]]) -> Variables:
     """The file's content as it is stored. Raises ValueError for a name that is in it twice, or a section that is not known."""
-    if unknown := set(content) - {*KINDS, "usual", "everywhere", "programs", "obeyed_by"}:
+    if unknown := set(content) - {*KINDS, "usual", "everywhere", "programs", "obeyed_by", "scripts"}:
         raise ValueError(f"variables.toml: unknown section {', '.join(sorted(unknown))}")
     kinds: dict[str, str] = {}
     patterns: list[tuple[str, Names]] = []
@@ -100,6 +101,7 @@ def compile_variables(content: dict[str, dict[str, Any]]) -> Variables:
         programs={program: index for index, text in enumerate(groups.values()) for program in text.split()},
         obeyed=tuple(_names(key) for key in groups),
         obeyed_by=tuple((_names(key), frozenset(text.split())) for key, text in content["obeyed_by"].items()),
+        scripts=frozenset(content["scripts"]["names"].split()),
     )
 
 
