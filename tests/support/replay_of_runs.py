@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.frontends.line import OwnCommand
+from agent.frontends.subcommands.rehearse import NeverCommits
 from agent.protocol.confirmations import (
     Approved,
     CancelGoal,
@@ -22,7 +23,7 @@ from agent.protocol.events.command import CommandOutput, CommandStarted
 from agent.protocol.events.goal import PlannerStarted
 from agent.protocol.records import Record
 from agent.providers.scripted import ScriptedReply
-from tests.support.replay_stage import Stage, Typed, as_shown, runs, says
+from tests.support.replay_stage import Person, Stage, Typed, as_shown, runs, says
 
 
 async def rehearsals(stage: Stage) -> None:
@@ -84,6 +85,15 @@ async def rehearsed_first(stage: Stage) -> None:
         await scene.controller.run(OwnCommand("touch e"), rehearse="always")
         await scene.controller.run(OwnCommand("touch f"), rehearse="only")
         await scene.controller.run(OwnCommand("echo x > f"), rehearse="only")
+    async with stage.session(interactive=False, approve="ask") as scene:
+        (stage.work / "lines.txt").write_text("before\n")
+        scene.controller.confirmer = NeverCommits()
+        await scene.controller.run(OwnCommand("sed -i s/before/after/ lines.txt"), rehearse="only")
+        await scene.controller.run(OwnCommand("rm -rf lines.txt"), rehearse="only", network=True)
+    async with stage.session(approve="ask") as scene:
+        for reviews, answers in (((EditAgain(),), (Skipped(),)), ((Discard(),), ()), ((Commit(),), ())):
+            scene.controller.confirmer = Person(*answers, reviews=reviews)
+            await scene.controller.run(OwnCommand("sed -i s/before/after/ lines.txt"), rehearse="always")
 
 
 async def undone(stage: Stage) -> None:

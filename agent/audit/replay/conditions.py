@@ -11,6 +11,7 @@ from msgspec import Struct
 from agent.audit.replay.tape import Tape
 from agent.protocol.confinement import Confinement
 from agent.protocol.events.command import (
+    ApprovalRequested,
     CommandConfirmed,
     CommandProposed,
     CommandRated,
@@ -133,9 +134,13 @@ def _is_unattended(events: tuple[Event, ...]) -> bool:
 
 
 def _only_rehearsed(events: tuple[Event, ...]) -> bool:
-    """Tell whether a command that nobody had to be asked about was rehearsed, and then thrown away: `agent-shell rehearse`."""
+    """Tell whether a command was rehearsed with nobody asked before, and then thrown away: `agent-shell rehearse`."""
+    if not _was_thrown_away(events):
+        return False
+    if _rehearsed_unasked(events) and len(_of(events, CommandProposed)) == len(_of(events, RehearsalStarted)) == 1:
+        return True
     online = any(text.startswith("network") for event in _of(events, RehearsalFinished) for text in event.not_shown)
-    return _was_thrown_away(events) and any(_allowed(events).values()) and not online
+    return any(_allowed(events).values()) and not online
 
 
 def _was_thrown_away(events: tuple[Event, ...]) -> bool:
@@ -158,6 +163,19 @@ def _allowed(events: tuple[Event, ...]) -> dict[str, bool]:
     return found
 
 
+def _rehearsed_unasked(events: tuple[Event, ...]) -> bool:
+    """Tell whether a command that policy wants asked about was rehearsed before any question. Logs without questions do not show it."""
+    allowed, asked = _allowed(events), {event.command_id for event in _of(events, ApprovalRequested)}
+    early: set[str] = set()
+    for event in events:
+        match event:
+            case ApprovalRequested():
+                early.add(event.command_id)
+            case RehearsalStarted(preview=False, command_id=key) if key in asked - early and key not in allowed:
+                return True
+    return False
+
+
 def _rehearse(events: tuple[Event, ...], *, interactive: bool) -> tuple[RehearseMode, bool]:
     """Infer when commands were rehearsed, as far as it shows, and whether with the network."""
     starts = _of(events, RehearsalStarted)
@@ -170,6 +188,8 @@ def _rehearse(events: tuple[Event, ...], *, interactive: bool) -> tuple[Rehearse
         return "only", network
     if not interactive:
         return ("only" if _was_thrown_away(events) else "always"), network
+    if _rehearsed_unasked(events):
+        return "always", network
     allowed = _allowed(events)
     if not any(allowed.values()):
         return "ask", False
