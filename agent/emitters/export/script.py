@@ -83,8 +83,8 @@ def _complete() -> re.Pattern[str]:
     inside = rf'(?:[^"\\`$\n]|\\[^\n]|{variable}|\$(?=[" ]))*'
     word = rf"(?:[A-Za-z0-9_./:,=@%+^~*?\[\]-]|[^\x00-\x7f\s]|\\[^\n]|'[^'\n]*'|\"{inside}\"|{variable})+"
     redirection = rf"(?:&>>|&>|>>|>\||>&|<&|<>|>|<)[ \t]*{word}"
-    simple = rf"{word}(?:[ \t]+{word}|[ \t]*{redirection})*"
-    return re.compile(rf"[ \t]*{simple}(?:[ \t]*(?:\|\||&&|\|&|\||;|&)[ \t]*{simple})*(?:[ \t]*[;&])?[ \t]*")
+    simple = rf"(?:{word}|{redirection})(?:[ \t]+{word}|[ \t]*{redirection})*"
+    return re.compile(rf"[ \t]*{simple}(?:[ \t]*(?:\|\||&&|\|&|\||;|&(?!>))[ \t]*{simple})*(?:[ \t]*[;&])?[ \t]*")
 
 
 _HEAD = """\
