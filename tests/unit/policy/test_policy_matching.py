@@ -139,7 +139,9 @@ def test_what_cannot_be_known_may_be_meant(rule: Rule, command: str) -> None:
 
 
 def test_what_the_loader_is_given_is_meant() -> None:
-    assert "yes" in says(Rule(name="frob", action="deny", program=("frobnicate",)), "/lib/ld-linux.so.2 /opt/frobnicate")
+    assert "yes" in says(
+        Rule(name="frob", action="deny", program=("frobnicate",)), "/lib/ld-linux.so.2 /opt/frobnicate"
+    )
 
 
 def test_what_is_mentioned_is_not_meant() -> None:
