@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 
 _SHORTEST = 3
@@ -184,8 +185,7 @@ _UNKNOWN = "unrecognized arguments: "  # as argparse says it
 
 
 def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
-    """An option that is not known, but nearly: which one was meant."""
-    complain = parser.error
+    """Errors begin as all others do, and tell of an option that is not known, but nearly, which one was meant."""
 
     def error(message: str) -> NoReturn:
         for stand_in, word in reversed(getattr(parser, "stand_ins", {}).items()):
@@ -205,6 +205,7 @@ def _hint_at_typos(parser: argparse.ArgumentParser) -> None:
             known = [name for action in parser._actions for name in action.option_strings]
             near = most_alike(unknown.partition("=")[0], known, least=0.7)
             message += f" (did you mean {near[0]}?)" if near else ""
-        complain(message)
+        parser.print_usage(sys.stderr)
+        parser.exit(2, f"agent-shell: {message}\n")
 
     parser.error = error  # type: ignore[method-assign]

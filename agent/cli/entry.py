@@ -99,9 +99,9 @@ def _main(arguments: list[str]) -> int:
     except CoreError as error:
         if getattr(options, "debug", None):
             raise
-        from agent.emitters.paint import prose  # a name in it can be any file's
+        from agent.emitters.console import complain_about
 
-        sys.stderr.write(f"agent-shell: {prose(error.terminal_message())}\n")
+        complain_about(error)
         return error.exit_code
     except ClientDisconnected:
         raise BrokenPipeError from None

@@ -104,7 +104,7 @@ def risk(options: argparse.Namespace) -> int:
         batch=options.batch,
         stdin=sys.stdin,
         write=lambda line: _line(sys.stdout, line),
-        warn=lambda line: _line(sys.stderr, line),
+        warn=lambda line: _line(sys.stderr, f"agent-shell: {line}"),
         width=_columns(sys.stdout),
         held=held(options) if options.policy or options.safety_policy else None,
         undo_words=undo_words,

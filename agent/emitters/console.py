@@ -117,13 +117,13 @@ def complain(text: str, err: Sink | None = None, *, style: str = "") -> None:
         pass  # there is nobody left to tell
 
 
-def complain_about(error: CoreError, err: Sink | None = None) -> None:
+def complain_about(error: CoreError, err: Sink | None = None, *, at_prompt: bool = False) -> None:
     """An error and what to do about it; nothing for one that the person caused with Ctrl-C."""
     from agent.emitters.describe import error_lines
 
     if error.terminal_message():
         sink = err or sink_of(sys.stderr)
-        complain(error_lines(error.info(), color=sink.color), sink)
+        complain(error_lines(error.info(), color=sink.color, at_prompt=at_prompt), sink)
 
 
 @contextmanager

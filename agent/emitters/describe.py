@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from agent.emitters.paint import LEVEL_STYLE, MARKS, STATUS_STYLE, paint, prose, safe_line
@@ -26,12 +27,18 @@ _SHOWN_RESULT_CHARS = 200
 _SHOWN_CHANGES = 40
 
 
-def error_lines(error: ErrorInfo, *, color: bool) -> str:
-    """Say what happened, and what to do next."""
-    text = paint(f"error: {prose(error.message)}", "red", color=color)
+def error_lines(error: ErrorInfo, *, color: bool, at_prompt: bool) -> str:
+    """Say what happened, and what to do next. Only at a shell, whose lines come from many programs, is ours named."""
+    begins, typed = ("error", str) if at_prompt else ("agent-shell", at_shell)
+    text = paint(f"{begins}: {typed(prose(error.message))}", "red", color=color)
     if error.hint:
-        text += "\n" + paint(f"  {prose(error.hint)}", "dim", color=color)
+        text += "\n" + paint(f"  {typed(prose(error.hint))}", "dim", color=color)
     return text
+
+
+def at_shell(text: str) -> str:
+    """Name sub-commands for the commands of the prompt that read the same words."""
+    return re.sub(r"`:(policy|vault)\b", r"`agent-shell \1", text)
 
 
 def command_line(command: str, report: RiskReport | None, *, color: bool, suffix: str = "") -> str:

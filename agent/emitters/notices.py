@@ -30,13 +30,21 @@ class Notices:
     """`answer` prints on stdout, `aside` on stderr. `said`: what was said of this goal. `tools`: their calls are told."""
 
     def __init__(
-        self, answer: Callable[[str], None], aside: Callable[[str], None], said: set[str], *, color: bool, tools: bool
+        self,
+        answer: Callable[[str], None],
+        aside: Callable[[str], None],
+        said: set[str],
+        *,
+        color: bool,
+        tools: bool,
+        at_prompt: bool,
     ) -> None:
         self._answer = answer
         self._aside = aside
         self._said = said
         self._color = color
         self._tools = tools
+        self._at_prompt = at_prompt
         self._news: tuple[str, ...] = ()  # what became of a command that goes on as a job, and no warning
 
     def begin_command(self) -> None:
@@ -62,7 +70,7 @@ class Notices:
                 self._aside(prose(text) if is_news else paint(f"warning: {prose(text)}", "yellow", color=self._color))
             case Failed(error=error) if error.code != "cancelled":
                 self._said.add(error.message)
-                self._aside(describe.error_lines(error, color=self._color))
+                self._aside(describe.error_lines(error, color=self._color, at_prompt=self._at_prompt))
             case ContinueTriggered():
                 self._aside(describe.continuing(event, color=self._color))
             case SessionChanged(key="todo", to=todo, by="agent" | "person") if todo:

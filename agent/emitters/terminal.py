@@ -91,6 +91,7 @@ class TerminalEmitter:
             self._said,
             color=self._display.err.color,
             tools=self._options.verbose_tool_calls,
+            at_prompt=self._options.at_prompt,
         )
         self._plans = PlanLines(
             self._aside, self._apart, color=self._display.err.color, at_prompt=self._options.at_prompt

@@ -37,7 +37,9 @@ def goal_text(goal: Goal) -> tuple[str, str]:
         # Only what planners know: a command of the person's own is no goal, and a private one is not for them.
         last = next((item.text for item in reversed(ctx.history) if isinstance(item, GoalItem)), None)
         if last is None:
-            raise InvalidState(expected="an earlier goal in this session", found="none")
+            raise InvalidState(
+                expected="an earlier goal", found="none", message="there is no earlier goal in this session"
+            )
         return last, "continuation"
     text = ctx.redactor.redact(given.text)
     if not text.strip():

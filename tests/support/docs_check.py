@@ -55,7 +55,8 @@ def cli_page() -> str:
         "",
         "Generated from `agent/cli/sub_commands.py` and `agent/config/session_actions.py` by `make docs`. Where it says *settings*, every",
         "one of [settings](settings.md) is an option, too; others name those that they take. Options may stand before the name of a",
-        "sub-command; what stands behind `--` is words. Exit codes: 0 done · 1 failed · 2 usage · 3 configuration · 4 planner or",
+        "sub-command; what stands behind `--` is words. Errors are on stderr and begin `agent-shell: ` (at the prompt `error: `).",
+        "Exit codes: 0 done · 1 failed · 2 usage · 3 configuration · 4 planner or",
         "provider · 5 refused by policy · 6 declined, skipped, or nobody there to confirm · 7 not understood · 124 time-out · 130",
         "cancelled.",
     ]

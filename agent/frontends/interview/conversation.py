@@ -192,7 +192,7 @@ class Conversation:
                 await self._send(line)
         except CoreError as error:
             self.code = error.exit_code
-            complain_about(error)
+            complain_about(error, at_prompt=self.repl is not None)
         return False
 
     async def _around(self, name: str, rest: str, line: str) -> bool:

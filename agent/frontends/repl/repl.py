@@ -118,7 +118,9 @@ class Repl:
                     return
             except CoreError as error:
                 if error.terminal_message():
-                    self._screen.tell(error.terminal_message(), "class:alert")
+                    from agent.emitters.describe import error_lines
+
+                    self._screen.tell(error_lines(error.info(), color=False, at_prompt=True), "class:alert")
             except OSError:
                 return  # the terminal is gone
 

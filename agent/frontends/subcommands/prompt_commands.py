@@ -7,6 +7,7 @@ from typing import Any
 
 from agent.commands.registry import parse_meta
 from agent.emitters.console import complain, print_rows, say
+from agent.emitters.describe import at_shell
 from agent.emitters.streams import sink_of
 from agent.frontends.one_session import open_controller
 from agent.frontends.one_shot import own_code
@@ -31,7 +32,7 @@ async def run_policy(services: Services, *, action: str, rest: str, sure: bool) 
         )
     command = parse_meta(":policy" if action in LIST else f":policy {action} {rest}")
     async with open_controller(services) as controller:
-        controller.tell = lambda text: complain(shown(text.replace("`:policy", "`agent-shell policy")))
+        controller.tell = lambda text: complain(at_shell(shown(text)))
         if sure:
             controller.ask = _yes
         return own_code(controller, await controller.send(None, command))
@@ -63,6 +64,8 @@ def _list(services: Services) -> int:
     names = vault.names()
     if services.settings.json:
         print_rows([{"name": name, "place": vault.place} for name in names], json=True, out=sink_of(sys.stdout))
+    elif not names:
+        complain("the vault is empty; `agent-shell vault add NAME` keeps a secret")
     else:
         for name in names:
             say(name)

@@ -12,7 +12,7 @@ from agent.protocol.outcomes import ExecutionResult
 
 def shown(*events: object, tools: bool = False) -> tuple[list[str], list[str], set[str]]:
     out, aside, said = list[str](), list[str](), set[str]()
-    notices = Notices(out.append, aside.append, said, color=False, tools=tools)
+    notices = Notices(out.append, aside.append, said, color=False, tools=tools, at_prompt=True)
     for event in events:
         notices.show(event)  # type: ignore[arg-type]
     return out, aside, said
@@ -34,7 +34,7 @@ def test_a_cancel_is_no_error_and_tools_are_told_where_that_is_wanted() -> None:
 
 def test_what_became_of_a_job_is_no_warning_until_the_next_command() -> None:
     aside = list[str]()
-    notices = Notices(aside.append, aside.append, set(), color=False, tools=False)
+    notices = Notices(aside.append, aside.append, set(), color=False, tools=False, at_prompt=True)
     note = "goes on as job 1"
     notices.end_command(
         CommandFinished(command_id="1", exit_code=0, result=ExecutionResult(exit_code=0, job=1, notes=(note,)))

@@ -110,8 +110,12 @@ def test_say_and_complain() -> None:
     complain("careful", err, style="yellow")
     complain_about(ConfigError("the file is broken", hint="mend it"), err)
     complain_about(Cancelled(), err)
+    complain_about(ConfigError("not so"), err, at_prompt=True)
     assert out.text == "answer\n"
-    assert err.text == "\x1b[33mcareful\x1b[0m\n\x1b[31merror: the file is broken\x1b[0m\n\x1b[2m  mend it\x1b[0m\n"
+    assert (
+        err.text
+        == "\x1b[33mcareful\x1b[0m\n\x1b[31magent-shell: the file is broken\x1b[0m\n\x1b[2m  mend it\x1b[0m\n\x1b[31merror: not so\x1b[0m\n"
+    )
 
 
 def test_nobody_there_to_read() -> None:
