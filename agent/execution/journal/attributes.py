@@ -23,7 +23,7 @@ _CHUNK = 1 << 18
 
 
 class Contents:
-    """Digests within a budget for all of them together: what is beyond it has none, and is told by its inode alone."""
+    """Digests within a budget for all of them together: what is beyond it has none, and is told by inodes and times."""
 
     def __init__(self, *, most_bytes: int = _MOST_BYTES, most_entries: int = _MOST_ENTRIES) -> None:
         self._bytes = most_bytes

@@ -58,6 +58,8 @@ def record_how_files_stand(turn: OpenEntry, *, done: bool) -> None:
     for index, path in decided_paths(intent, done=done):
         there = left.facts[index] = look(folders, path)
         digest = _digest(contents, folders, path, there, intent.actions[index])
+        if not digest and _is_tree(intent.actions[index], there):
+            digest = _stamp(folders, path)  # too much to be read
         if digest:
             left.contents[index] = digest
     for index, _, rival in _goals(intent, folders, done=done):
@@ -140,7 +142,11 @@ def what_changed(turn: OpenEntry, seen: dict[bytes, Facts | None], *, done: bool
         known = left.contents.get(index, "")
         if not (reason or inside or (is_tree and known)):
             continue
-        if known and _digest(contents, folders, path, now, action) == known:
+        if known.startswith(trees.STAMPED):
+            same = not (reason or inside) and _stamp(folders, path) == known
+        else:
+            same = known != "" and _digest(contents, folders, path, now, action) == known
+        if same:
             continue
         reason = others.blamed(path) or reason or "something in it is new or changed"
         found += inside or [Changed(index, path, reason)]
@@ -198,6 +204,13 @@ def _is_tree(action: Action, then: Facts | None) -> bool:
 def _digest(contents: Contents, folders: Folders, path: bytes, there: Facts | None, action: Action) -> str:
     """Of all that turning the action round would take away: where only attributes are put back, that is not what it holds."""
     return "" if there is None else contents.digest(folders, path, there.mode, inside=action.kind != "meta")
+
+
+def _stamp(folders: Folders, path: bytes) -> str:
+    try:
+        return trees.stamp(*folders.parent(path))
+    except OSError:
+        return ""
 
 
 def _inside(index: int, path: bytes, mark: int, folders: Folders) -> Iterator[Changed]:

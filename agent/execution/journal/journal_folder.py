@@ -56,7 +56,8 @@ class Left:
     """The state of files when the last commit or undo was over. `mark`: a change time that none of them is later than.
 
     `facts`: by action (those that nothing came after); `folders`: times of folders, by index. `goals`: what stood
-    where a rename goes back to (inode, by action). `contents`: digests of what stood there, where that was worth being read.
+    where a rename goes back to (inode, by action). `contents`: digests of what stood there, where that was worth being read,
+    and stamps of larger trees.
     `done`: whether that was after a commit, or doing it again.
     `leaving`: path, inode and change time of what stood there when the entry was last turned away from "done" and from "undone".
     """

@@ -7,6 +7,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import blake2b
+from itertools import islice
 
 from agent.execution.journal.attributes import pin, restore_mode_and_time, way
 from agent.execution.kernel import closing
@@ -15,6 +17,8 @@ from agent.execution.overlay.overlay_notes import is_whiteout_device
 
 _INCOMPLETE = (b"redirect", b"metacopy")
 _MOST_NAMED = 20
+_MOST_STAMPED = 50_000
+STAMPED = "stat:"
 _DEEPEST = 100  # folders held open at once
 
 
@@ -140,6 +144,22 @@ def changed_after(folder_fd: int, name: bytes, mark: int) -> tuple[list[bytes], 
     """
     later = [path for path, info in walk(folder_fd, name) if path and info.st_ctime_ns > mark]
     return later[:_MOST_NAMED], len(later[_MOST_NAMED:])
+
+
+def stamp(folder_fd: int, name: bytes, *, most: int = _MOST_STAMPED) -> str:
+    """Digest what lstat says of all below `name` (not itself), whatever the clock said then; "" for a tree of more than `most` entries.
+
+    A program can put a file's own time back, but no change time. It begins with STAMPED, as no digest of contents does.
+    """
+    found = list(islice(walk(folder_fd, name), most + 1))
+    if len(found) > most:
+        return ""
+    hashed = blake2b(digest_size=16)
+    for path, info in sorted(found)[1:]:
+        hashed.update(
+            repr((path, info.st_ino, info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns)).encode()
+        )
+    return STAMPED + hashed.hexdigest()
 
 
 class Incomplete(Exception):

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution.journal import trees
 from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.store import Journals
+from agent.execution.kernel import closing
 from agent.protocol.errors import CommitFailed, InvalidState, NotFound, RehearsalConflict, UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, UndoEntry
 from tests.support.journal_case import RUN, Rehearsed
@@ -322,6 +324,32 @@ def test_what_is_new_in_a_tree_is_seen_where_the_clock_was_set_back(world: Overl
     world.prepare("echo mine > new/deep/b")
     found = [(each.path, each.reason) for each in case.journals.conflicts(undo_id)]
     assert found == [(f"{os.fsdecode(case.real)}/new", "something in it is new or changed")]
+
+
+def test_a_change_in_a_tree_too_large_to_be_read_is_seen_with_its_times_put_back(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "true", "mkdir -p new/deep; head -c 17000000 /dev/zero > new/big; echo 1 > new/deep/a")
+    undo_id = case.commit().undo_id
+    left = Path(case.state, "undo", "journals", undo_id, "left.json")
+    told = json.loads(left.read_bytes())
+    left.write_text(json.dumps(told | {"mark": told["mark"] + 3_600_000_000_000}))  # the clock was set back since
+    assert case.journals.conflicts(undo_id) == ()
+    changed = Path(os.fsdecode(case.real), "new/deep/a")
+    times = changed.stat()
+    changed.write_text("2\n")
+    os.utime(changed, ns=(times.st_atime_ns, times.st_mtime_ns))
+    found = [(each.path, each.reason) for each in case.journals.conflicts(undo_id)]
+    assert found == [(str(changed.parent.parent), "something in it is new or changed")]
+
+
+def test_a_tree_of_too_many_entries_has_no_stamp(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / "tree" / name).mkdir(parents=True)
+    with closing(os.open(tmp_path, os.O_RDONLY)) as fd:
+        assert trees.stamp(fd, b"tree", most=3) == ""
+        was = trees.stamp(fd, b"tree", most=4)
+        assert was == trees.stamp(fd, b"tree") and was.startswith(trees.STAMPED)
+        (tmp_path / "tree" / "a").rmdir()
+        assert trees.stamp(fd, b"tree") != was
 
 
 def test_a_damaged_or_missing_journal_is_broken_and_no_exception(world: OverlayWorld) -> None:
