@@ -69,9 +69,13 @@ def _values(words: list[Word], option: str, table: Program | None) -> list[Word]
     for index, word in enumerate(words):
         if index == 0 or (dashed and word.text[:1] != "-"):
             continue
+        if dashed and word.text == "--" and table is not None and table.reader:
+            break  # what follows is searched for, or read
         rest = _given(word.text, option, table)
         if rest == "":
-            found.append(words[index + 1] if index + 1 < len(words) else word.part(""))
+            passed = index + 2 < len(words) and words[index - 1].text == words[index + 1].text
+            at = index + (2 if passed and dashed else 1)  # `-Xclang -load -Xclang FILE`
+            found.append(words[at] if at < len(words) else word.part(""))
         elif rest is not None:
             found.append(word.part(rest))
     return found

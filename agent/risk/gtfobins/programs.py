@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.effects import add_effect
@@ -81,6 +82,15 @@ def rpm(walker: Walker, invocation: Invocation, word: Word) -> None:
             inline_code.judge(walker, invocation, found.group(2), "lua", word.taint)
 
 
+_DIRECTIVE = re.compile(r"(?m)^[.'][ \t]*(?:sy|pso|pi|open|opena)[ \t]+(.+)")
+
+
+def directives(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Requests of roff in the text on standard input that run a command where `-U` allows them: `.sy`, `.pso`."""
+    for found in _DIRECTIVE.finditer((invocation.stdin or ("", ""))[0] or ""):
+        shell_text(walker, invocation, word.part(found[1]))
+
+
 def tex(walker: Walker, invocation: Invocation, word: Word) -> None:
     """TeX on the command line: \\write18, \\input|, \\directlua, and what allows them."""
     from agent.risk.inline import code as inline_code
@@ -89,6 +99,8 @@ def tex(walker: Walker, invocation: Invocation, word: Word) -> None:
         if re.fullmatch(r"--?(?:shell-escape|enable-write18|shell-restricted=no)", other.text):
             reason = "lets the document run any command"
             walker.add("run", [other], invocation.place, reason=reason, rule="escape.document")
+    read = (invocation.stdin or ("", ""))[0] or ""
+    for other in (*invocation.words[1:], *([word.part(read)] if read else [])):
         for found in re.finditer(
             r"\\write18\s*\{([^}]*)\}|\\input\s*\|\s*\"?([^\"}]*)|psfile=[\"'`]+([^\"']*)", other.text
         ):
@@ -122,6 +134,9 @@ def wireshark(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 def run_parts(walker: Walker, invocation: Invocation, word: Word) -> None:
+    listed = (after for before, after in pairwise(invocation.words) if before.text not in ("-a", "--arg", "--regex"))
+    if any(other.text in ("--list", "--test") for other in listed):
+        return
     if any("regex" in other.text for other in invocation.words) or any(
         walker.rater.scopes.of(other, invocation.cwd) != "system" for other in invocation.words[-1:]
     ):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _RUNNERS = (*WRAPPERS, *INTERPRETERS, "programs.remote_and_later:", "programs.containers:", "programs.find:")
 _NAMES_SCRIPT = re.compile(r"-\w|--?(?:file|script|load|source)")
-_NAMES_COMMAND = re.compile(r"-\w*[ceEpPxXnrC](?:$|[^\w-])|--?(?:command|exec|eval|ok)")
-_PATH = re.compile(r"(?<![\w./~-])(?:/|\.{1,2}/)[\w./@+-]+")
+NAMES_COMMAND = re.compile(r"-\w*[ceEpPxXnrC](?:$|[^\w-])|--?(?:command|exec|eval|ok)")
+PATH = re.compile(r"(?<![\w./~-])(?:/|\.{1,2}/)[\w./@+-]+")
 _OF_SYSTEM = re.compile(r"/(?:usr|opt|var|etc|lib\w*|s?bin|srv|run|mnt|media|root)/")
 _RUNS = frozenset(("run", "run-unknown", "run-opaque", "environment", "configure-system", "service-user"))
 # What tells all operands of a program, of which one is what it runs: rules of `run` with another last part.
@@ -47,7 +47,7 @@ def open_path(walker: Walker, text: str) -> str:
     starts = words[
         : 2 if name in ("source", ".", "load", "import") or (table is not None and runs_anyway(table)) else 1
     ]
-    return next((path for word in starts for path in _PATH.findall(word) if is_open(walker, path)), "")
+    return next((path for word in starts for path in PATH.findall(word) if is_open(walker, path)), "")
 
 
 def raise_open(walker: Walker, invocation: Invocation | None, begin: int, *, runner: bool = False) -> None:
@@ -84,7 +84,7 @@ def _is_plain(invocation: Invocation, path: str, rule: str, runner: bool) -> boo
             attached = word.text == f"{option}{word.text[len(option) : -len(path)]}{path}" and word.text[:1] == "-"
             if script and attached:
                 return bool(_NAMES_SCRIPT.fullmatch(option))
-            return runner and (option[:1] != "-" or bool(_NAMES_COMMAND.match(option)))
+            return runner and (option[:1] != "-" or bool(NAMES_COMMAND.match(option)))
     return runner
 
 

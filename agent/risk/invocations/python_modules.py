@@ -6,7 +6,9 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+from agent.protocol.decisions import Level
 from agent.risk.invocations.leaks import judge_served
+from agent.risk.invocations.open_places import is_open
 from agent.risk.invocations.written_code import judge_language
 from agent.risk.reader.words import Invocation, Output, Word, several
 
@@ -59,7 +61,19 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
         walker.add("read", [word for word in rest if word.text[:1] != "-"], invocation.place, invocation=invocation)
     else:
         walker.add("run", [module], invocation.place, rule="run.module")
+        _unpacked(walker, invocation, module, rest)
     return None, ""
+
+
+# These show what is in a file by building it, which calls what it says.
+_UNPACKING = ("pickle", "_pickle", "cPickle", "shelve")
+
+
+def _unpacked(walker: Walker, invocation: Invocation, module: Word, rest: list[Word]) -> None:
+    files = [word for word in rest if is_open(walker, word.text)] if module.text in _UNPACKING else []
+    if files:
+        reason = "builds the objects in {targets}, which others could have put there, and which can run anything"
+        walker.add("run", files, invocation.place, level=Level.HIGH, reason=reason, rule="run.unpacked")
 
 
 def _timed(walker: Walker, invocation: Invocation, rest: list[Word]) -> None:

@@ -20,6 +20,11 @@ _TELLS = LazyPattern(r"-[lLpQsS]|--?(?:list|show|query|info|status|describe|disp
 _HOLDS = LazyPattern(
     r"-[nNhVst?]|--?(?:dry|help|version|check|simulate|no-?act|what-?if|just-print|noop|recon|test|plan)[\w-]*", re.I
 )
+# A value that says in which form something is told, whatever its option is called.
+_FORM = LazyPattern(
+    r"json|ya?ml|xml|toml|csv|tsv|text|plain|table|wide|html|hex|base64|md5|sha-?(?:1|224|256|384|512)|crc32|utf-?8|ascii",
+    re.I,
+)
 _WRITES = frozenset(("write", "create", "append"))
 _PART = re.compile(r"[a-z]+")
 _QUIET = frozenset(("", "none", "read", "dry", "receive", "text"))
@@ -43,7 +48,8 @@ def judge_beside(walker: Walker, invocation: Invocation, table: Program, args: A
         if rule.effect not in _QUIET and telling.isdisjoint(_given(rule)) and matches_options(rule, args)
     )
     rated = {option for rule in done for option in _given(rule)}
-    others = args.names - telling - rated if does_more(table) else set()
+    forms = {name for name, word in args.options if word is not None and _FORM.fullmatch(word.text)}
+    others = args.names - telling - rated - forms if does_more(table) else set()
     more = [name for name in sorted(others) if not says_how(name) and table.roles.get(name, "") not in ("read", "text")]
     if more:
         reason = f"may do more than tell: {more[0][:30]} is not known to say only how"

@@ -169,8 +169,10 @@ _TOOLS = {
 }  # fmt: skip
 
 
-def toolbox(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | None:
-    """`cmake -E NAME …` is a box of tools, some under names of its own."""
+def toolbox(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Invocation | Output | None:
+    """`cmake -E NAME …` is a box of tools, some under names of its own; `--help-…` in front only tells."""
+    if 1 < len(invocation.words) <= 3 and invocation.words[1].text.startswith("--help-"):
+        return None, ""
     if len(invocation.words) < 3 or invocation.words[1].text != "-E":
         return None
     tool, *others = invocation.words[2:]

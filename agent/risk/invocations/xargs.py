@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.risk.invocations.environment import judge_environment
 from agent.risk.reader.words import NUL, UNKNOWN, Invocation, Output, Word, decode_printf, join_taint, one_word
 from agent.risk.tables.options import Args, split_args
 from agent.risk.tables.store import Program
@@ -48,6 +49,10 @@ def xargs(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     filled = bool(placeholder) and any(placeholder in word.text for word in words)
     words = _filled(words, placeholder, items, taint) if filled else words + items
     inner = invocation.inner(words, table.name)
+    for slot in args.values("--process-slot-var"):  # a variable whose value is the number of the process
+        given = [(slot.text, slot.part("0"))]
+        judge_environment(walker, given, invocation.place)
+        inner.environment = [*inner.environment, *given]
     if table.name != "xargs" or not (files or args.has("-o", "--open-tty")):
         inner.stdin = ("", "")
     return inner

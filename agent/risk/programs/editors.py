@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _COMMANDS = ("-c", "--cmd", "--remote-send", "--remote-expr")
+_FETCHES = re.compile(r"\burl-(?:insert|retrieve|copy)|\b(?:https?|ftp)://")  # into what is evaluated next
 _CODE_FILES = ("-S", "-u", "-U", "-l")
 _WRITTEN = ("-w", "-W", "-i", "--startuptime", "--verbose-file")
 _NO_FILES = ("NONE", "NORC", "DEFAULTS", "/dev/null")
@@ -29,6 +30,9 @@ def editor(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         program_file(walker, invocation, word)
     for word in args.values("-f", "--funcall", "-funcall"):
         walker.add("run", [word], invocation.place, reason="has the editor run {targets}", rule="editor.function")
+        texts = args.values("--eval", "-eval", "-e", "--execute", "-execute")
+        if word.text.startswith(("eval-", "load", "emacs-lisp-")) and any(_FETCHES.search(text.text) for text in texts):
+            walker.add("run-remote", [word], invocation.place, rule="editor.fetched")
     _opened(walker, invocation, args.operands)
     return None, ""
 

@@ -130,10 +130,14 @@ def fd(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
             for inner in words[index + 1 :]:
                 if inner.text == "{}":
                     command.extend(targets)
+                elif "{}" in inner.text and targets:  # `-F f=@{}`: what was searched is what it holds
+                    part = inner.part(inner.text.replace("{}", targets[0].text))
+                    part.taint = "found"
+                    command.append(part)
                 elif inner.text != ";":
                     command.append(inner)
             if command:
-                if not any(inner.text == "{}" for inner in words[index + 1 :]):
+                if not any("{}" in inner.text for inner in words[index + 1 :]):
                     command.extend(targets)
                 walker.dispatch(invocation.inner(command, "fd"))
             break

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.environment import from_elsewhere
+from agent.risk.invocations.open_places import is_open
 from agent.risk.invocations.written_code import judge_later
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
@@ -115,6 +116,9 @@ def later(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if args.has("-l", "-c", "-V"):
         return None, ""
     walker.add("schedule", [], invocation.place)
+    if table.name == "at" and (opened := [word for word in args.values("-f") if is_open(walker, word.text)]):
+        reason = "runs {targets} later, which others could have put there"
+        walker.add("schedule", opened, invocation.place, level=Level.HIGH, reason=reason, rule="schedule.open-place")
     if any(walker.fetched(word.text, invocation.cwd) for word in (*args.operands, *args.values("-f"))):
         walker.add("persist", [], invocation.place, reason="runs downloaded code later")
     stdin = invocation.stdin

@@ -13,6 +13,7 @@ from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_origin
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
+from agent.risk.invocations.open_code import judge_open_code
 from agent.risk.invocations.open_places import raise_open, runs_anyway
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
@@ -133,6 +134,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if len(walker.findings) > before:
             _judge_own_files(walker, name, invocation, walker.findings[before:], table)
             raise_open(walker, invocation, before, runner=runs_anyway(table))
+        if len(walker.findings) > own:
+            judge_open_code(walker, invocation, table, own)
         keep_fetched(walker, name, invocation, walker.findings[before:])
         if table.name in NAMING:
             keep_names(walker, invocation, table)
