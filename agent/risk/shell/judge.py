@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level
+from agent.risk.gtfobins.open_code import judge_open_code
 from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_origin
 from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
-from agent.risk.invocations.open_code import judge_open_code
 from agent.risk.invocations.open_places import raise_open, runs_anyway
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
