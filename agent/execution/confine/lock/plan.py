@@ -107,14 +107,14 @@ _NOT_BY_THE_WAY = re.compile(
 )
 
 
-_PATHS = ("write", "repositories", "temporary", "private", "protected")
+_PATHS = ("write", "repositories", "temporary", "private", "protected", "looked_for")
 _FLAGS = ("network", "interfaces", "services")
 
 
 class LockPlan(NamedTuple):
     """Paths are absolute and real, as bytes. `write`: with all below; `repositories`: the insides of version control, but no hooks and no
     configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made; `private`: folders of programs, in
-    which they may make what they begin with.
+    which they may make what they begin with. `looked_for`: names, in small letters, that programs obey in the folders above theirs.
     """
 
     write: tuple[bytes, ...] = ()
@@ -123,6 +123,7 @@ class LockPlan(NamedTuple):
     temporary: tuple[bytes, ...] = _TEMPORARY
     private: tuple[bytes, ...] = ()
     protected: tuple[bytes, ...] = ()
+    looked_for: tuple[bytes, ...] = ()
     network: bool = False
     interfaces: bool = False
     services: bool = False
@@ -148,7 +149,9 @@ class LockPlan(NamedTuple):
         if any(is_within(path, folder) for folder in self.protected) or _runs_later(path):
             return False
         folder, name = os.path.split(path)
-        return folder in self.temporary or (folder in self.private and is_data(folder, name))
+        if folder in self.temporary:  # its own folders below may hold them: nobody else works there
+            return name.lower() not in self.looked_for
+        return folder in self.private and is_data(folder, name)
 
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""

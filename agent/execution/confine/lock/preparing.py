@@ -14,8 +14,20 @@ from agent.execution.confine.plan import WriteFolders
 from agent.execution.process_tree.helper import Helper
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import RiskReport
+from agent.risk.tables.names import members
 
 _POINTER = re.compile(r"gitdir: (.+)\n?")
+LOOKED_FOR = tuple(
+    {
+        os.fsencode(one[1:].split("/")[0].split(":")[0].lower())
+        for table in ("settings.files", "folder.files")
+        for entries in members(table).values()
+        for one in entries
+        if one[0] == "^"
+    }
+    | {b"node_modules", b"package.json"}
+)
+"""The topmost names of paths that programs obey in the folders above theirs: in a temporary folder all below would obey them."""
 
 
 class Holder:
@@ -56,6 +68,7 @@ class Holder:
             temporary=temporary(env.get("TMPDIR")),
             private=tuple(os.fsencode(_place(path)) for path in rights.private),
             protected=tuple(os.fsencode(os.path.realpath(path)) for path in protected),
+            looked_for=LOOKED_FOR,
             network=rights.network,
             interfaces=rights.interfaces,
             services=rights.services,

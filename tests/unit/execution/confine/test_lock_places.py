@@ -19,6 +19,7 @@ from agent.execution.confine.lock import asked_files, asked_sockets
 from agent.execution.confine.lock.asked_files import AskedFiles
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused
 from agent.execution.confine.lock.plan import LockPlan, OwnPlaces, is_record
+from agent.execution.confine.lock.preparing import LOOKED_FOR
 from tests.scenarios.ordinary_user import NOBODY
 from tests.support.few import ONE_USER
 
@@ -320,6 +321,28 @@ def test_where_letters_count_as_the_same_the_settings_of_git_do_too():
         ".git/refs/heads/CONFIG",
     ):
         assert plan.writes(b"/w/" + os.fsencode(name), own), name
+
+
+@pytest.mark.parametrize("name", [".npmrc", "node_modules", "package.json", ".CARGO", "pyproject.toml", "Vagrantfile"])
+def test_what_programs_look_for_above_their_folder_is_not_put_at_the_top_of_a_temporary_one(tmp_path, name):
+    temporary = (os.fsencode(tmp_path),)
+    held, caller = (
+        AskedFiles(LockPlan(temporary=temporary, looked_for=LOOKED_FOR), lambda pid: False),
+        Named(os.getpid()),
+    )
+    own, wanted = tmp_path / "own", tmp_path / name
+    held.make_folder(caller, 0, os.fsencode(own), 0o700)
+    os.close(held.open(caller, 0, os.fsencode(own / name), os.O_WRONLY | os.O_CREAT, 0o600))
+    for act in (
+        lambda: held.open(caller, 0, os.fsencode(wanted), os.O_WRONLY | os.O_CREAT, 0o600),
+        lambda: held.make_folder(caller, 0, os.fsencode(wanted), 0o700),
+        lambda: held.rename(caller, (0, os.fsencode(own / name)), (0, os.fsencode(wanted)), 0),
+        lambda: held.rename(caller, (0, os.fsencode(own)), (0, os.fsencode(wanted)), 0),
+    ):
+        with pytest.raises(Refused):
+            act()
+    assert not wanted.exists()
+    assert (own / name).exists()
 
 
 def test_who_may_not_name_its_threads_goes_on(world):
