@@ -53,7 +53,7 @@ def test_sessions_that_are_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     kept = KeptInterview(tmp_path, monkeypatch)
     kept.say(*ANSWERS[:3])
     kept.end()
-    options: dict[str, Any] = {"older_than": None, "keep_size": "1", "status": None, "tombstones_older_than": None}
+    options: dict[str, Any] = {"older_than": None, "keep_size": 1, "status": None, "tombstones_older_than": None}
     given = argparse.Namespace(**options, dry_run=False, yes=True, force=False)
     assert asyncio.run(prune.run(kept.services, given)) == 0
     assert names(kept) == []
