@@ -34,7 +34,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     for word in args.values("--rcfile", "--init-file"):  # read by a shell that is, or is told to be, interactive
         if word.text != "/dev/null":
             script_file(walker, invocation, word)
-    for given in args.values("--command", "-C", "--init-command"):  # of fish
+    for given in [*args.values("--command", "-C", "--init-command"), *_code_of_fish(invocation)]:
         word = given.part(_read_as(walker, invocation, given.text))
         judge_code(walker, invocation, word.text, word.taint)
         walker.script(word.text, invocation.place, invocation.inner([], table.name), invocation.stdin)
@@ -61,6 +61,24 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if args.operands and not args.has("-s"):
         return script_file(walker, invocation, args.operands[0])
     return feed_shell(walker, invocation)
+
+
+def _code_of_fish(invocation: Invocation) -> list[Word]:
+    """Collect the code that fish is given where other shells see none: its options take the next word alone, and further ones count."""
+    if not invocation.words[0].text.rpartition("/")[2].startswith("fish"):
+        return []
+    codes, before = [], ""
+    for word in invocation.words[1:]:
+        attached = _FISH_CODE.match(word.text)
+        if before:
+            codes.append(word)
+        if attached and attached["code"]:
+            codes.append(word.part(attached["code"]))
+        before = word.text if attached and not attached["code"] else ""
+    return codes
+
+
+_FISH_CODE = re.compile(r"(?s)(?:-[A-Za-z]*?[cC]|--(?:init-)?command(?:=|(?=$)))(?P<code>.*)")
 
 
 def _runs_last_here(invocation: Invocation, args: Args) -> bool:
