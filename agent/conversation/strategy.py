@@ -10,11 +10,9 @@ from weakref import WeakKeyDictionary
 import msgspec
 from msgspec.structs import replace
 
-from agent.conversation.background.choosing import KnowingBackend, TaskSite, task_backend
-from agent.conversation.background.inline_tasks import InlineTaskBackend
-from agent.conversation.background.task_context import TaskMeans
+from agent.conversation.background.choosing import InlineTaskBackend, KnowingBackend, TaskSite, task_backend
+from agent.conversation.background.task_context import TaskKinds, TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
-from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT, ended, hand_over
 from agent.conversation.framework.handoff.handoff_mapping import seed
@@ -23,7 +21,6 @@ from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
     create_empty_working_memory,
 )
-from agent.conversation.models import asking_beside, model_name
 from agent.conversation.persistence.keeping import (
     KeptSession,
     ProcessDatabase,
@@ -32,7 +29,7 @@ from agent.conversation.persistence.keeping import (
 )
 from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import EngineRegistry
-from agent.conversation.session_turn import SessionTurn
+from agent.conversation.session_turn import SessionTurn, asking_beside, model_name
 from agent.conversation.state_record import read_state, record_beginning, record_turn
 from agent.engine.context import RequestContext
 from agent.engine.goal import Goal

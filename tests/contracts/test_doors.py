@@ -58,7 +58,7 @@ WRITERS = {
     "audit/sql/query_limits.py": "a folder that goes with the query",
     "cli/entry.py": "/dev/null and the terminal",
     "compiled.py": "compiled tables",
-    "conversation/background/project_lookup.py": "an index that goes with the question",
+    "conversation/background/task_handlers.py": "an index that goes with the question",
     "frontends/confirm/tty_confirm.py": "the terminal",
     "frontends/external_programs.py": "what an editor or pager is given",
     "frontends/sessions/pager.py": "what a pager is given",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agent.conversation.simulation.facts import facts_of
 from agent.conversation.simulation.interview import ModelLeads, held
 from agent.conversation.simulation.outcome import Outcome
-from agent.conversation.simulation.people import person_named
+from agent.conversation.simulation.people import facts_of, person_named
 from agent.conversation.simulation.person import PlayedPerson, SimulatedPerson
 from agent.protocol.messages import ChatMessage
 from agent.protocol.replies import TextDelta

@@ -7,10 +7,9 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from agent.conversation.simulation.facts import facts_of
 from agent.conversation.simulation.interview import FormLeads, Leader, ScriptLeads, held
 from agent.conversation.simulation.outcome import Outcome, row
-from agent.conversation.simulation.people import people
+from agent.conversation.simulation.people import facts_of, people
 from agent.conversation.simulation.person import SimulatedPerson
 from tests.support.shipped_engines import ENGINES, ROOT, loaded
 

@@ -17,19 +17,17 @@ from typing import Any
 
 import msgspec
 
+from agent.conversation.background.choosing import InlineTaskBackend
 from agent.conversation.background.dbos_tasks import DbosTaskBackend
-from agent.conversation.background.inline_tasks import InlineTaskBackend
 from agent.conversation.background.journal_tasks import JournalTaskBackend
-from agent.conversation.background.task_context import Handler, Handlers, TaskContext, TaskHandler, TaskMeans
-from agent.conversation.background.task_kinds import TaskKinds
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.background.task_context import Handler, Handlers, TaskContext, TaskHandler, TaskKinds, TaskMeans
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.persistence.database import Database, open_database
-from agent.conversation.persistence.liveness import Liveness
 from agent.conversation.persistence.tables import uuid_of
-from agent.conversation.persistence.task_journal import TaskJournal
+from agent.conversation.persistence.task_journal import Liveness, TaskJournal
 from agent.protocol.errors import InvalidState, IoError
 from tests.support.interview_case import engine, state
 

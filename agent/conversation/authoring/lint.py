@@ -28,7 +28,7 @@ from agent.conversation.framework.state.configuration import (
 )
 from agent.conversation.framework.state.working_memory import PhaseState, create_empty_working_memory
 from agent.conversation.registry import references
-from agent.conversation.simulation.facts import example
+from agent.conversation.simulation.people import example
 from agent.planner.untrusted import estimate_tokens
 
 SMALLEST_CONTEXT = 8192

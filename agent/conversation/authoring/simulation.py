@@ -12,10 +12,10 @@ from agent.conversation.framework.progress.completeness import evaluate
 from agent.conversation.framework.progress.conditions import holds
 from agent.conversation.framework.progress.obligations import assess, settle
 from agent.conversation.framework.progress.phases import PhaseStateMachine
-from agent.conversation.framework.state.completeness_data import CoverageModel
 from agent.conversation.framework.state.config_data import FieldEquals, TurnCount
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition, ObligationDefinition
 from agent.conversation.framework.state.ports import Evaluator
+from agent.conversation.framework.state.surfaces import CoverageModel
 from agent.conversation.framework.state.working_memory import (
     ExtractedField,
     Saturation,
@@ -23,7 +23,7 @@ from agent.conversation.framework.state.working_memory import (
     create_empty_working_memory,
 )
 from agent.conversation.registry import references
-from agent.conversation.simulation.facts import example
+from agent.conversation.simulation.people import example
 
 LONGEST_WAIT = 200
 """Turns; a condition that waits longer is not reached."""

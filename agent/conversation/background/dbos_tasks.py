@@ -25,13 +25,12 @@ from agent.conversation.background.dbos_process import (
     load,
     open_queue,
 )
-from agent.conversation.background.task_context import Steps, TaskMeans, Work, bounded
-from agent.conversation.background.task_kinds import TaskKinds, task_id
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.background.task_context import Steps, TaskKinds, TaskMeans, Work, bounded, task_id
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory, to_data
-from agent.conversation.persistence.liveness import Liveness
+from agent.conversation.persistence.task_journal import Liveness
 from agent.protocol.errors import CoreError, InvalidState, IoError, NotFound
 from agent.recording.bounds import map_text
 from agent.waiting import in_thread

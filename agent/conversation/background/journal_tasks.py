@@ -12,11 +12,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from agent.conversation.background.task_context import Lost, Steps, TaskMeans
-from agent.conversation.background.task_kinds import TaskKinds, task_id
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
+from agent.conversation.background.task_context import Lost, Steps, TaskKinds, TaskMeans, task_id
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory, to_data
 from agent.conversation.persistence.tables import uuid_of
 from agent.conversation.persistence.task_journal import Claim, TaskJournal

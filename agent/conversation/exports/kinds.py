@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from agent.conversation.exports.provenance import provenance
-from agent.conversation.exports.requirements import requirements
+from agent.conversation.exports.requirements import provenance, requirements
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.values import as_text, is_known

@@ -1,15 +1,43 @@
-"""Write the requirements that an interview found as a document in Markdown, with what is not known yet."""
+"""Write the requirements that an interview found as a document in Markdown, with what is not known yet; and where each value comes from:
+how sure it is, from which turns, in whose words, and what it replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from agent.conversation.exports.inline import bullets, inline
 from agent.conversation.framework.progress.sidebar import percentage
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
-from agent.conversation.framework.state.values import as_texts, is_known
-from agent.conversation.framework.state.working_memory import ObligationState, WorkingMemory
+from agent.conversation.framework.state.values import as_text, as_texts, is_known
+from agent.conversation.framework.state.working_memory import ExtractedField, ObligationState, WorkingMemory
+from agent.protocol.errors import InvalidRequest, NotFound
+from agent.protocol.events.interview import FieldExtracted
+from agent.text.fuzzy import most_alike
+from agent.text.lazy_pattern import lazily
 from agent.text.sizes import counted
+
+_MARKUP = lazily(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|#(?=\d)|(?<=\s)#(?=#*$)|&(?=#?\w+;)")
+_LIST_OR_HEADING = lazily(r"(\d{1,9})(?=[.)](?:\s|$))|(?=[-+=>#~])")
+# `Status: done` in a list would be read as the status of the task above it.
+_FIELD = lazily(
+    r"(?i)(\W*(?:status|depends(?: on)?|dependencies|requires|blocked by|acceptance(?: criteria)?|done when)\W*?)(?=:)"
+)
+
+
+def inline(value: Any) -> str:
+    """Return a value as text for the middle or the beginning of a line. Nothing at its beginning opens a list, a heading or a field."""
+    text = _MARKUP.sub(r"\\\g<0>", as_text(value))
+    for opening in (_LIST_OR_HEADING, _FIELD):
+        found = opening.match(text)
+        if found:
+            text = f"{text[: found.end()]}\\{text[found.end() :]}"
+    return text
+
+
+def bullets(values: Sequence[Any], *, indent: int = 0) -> list[str]:
+    """Return an item of a list for each value that says something."""
+    return [f"{' ' * indent}- {text}" for text in map(inline, values) if text]
+
 
 _SURE = 0.85  # below, the confidence is told
 
@@ -89,3 +117,71 @@ def _why_open(state: ObligationState | None) -> str:
 
 def _listed(title: str, texts: list[str]) -> list[str]:
     return [f"## {title}", "", *bullets(texts), ""] if texts else []
+
+
+_MOST_LOGGED = 50  # entries of a field, the newest
+
+
+def provenance(memory: WorkingMemory, config: EngineConfiguration, log: Sequence[FieldExtracted] = ()) -> str:
+    """Return the report in Markdown. `log`: what was understood in the interview, for the whole history of each field."""
+    lines = [f"# {inline(config.name)}: where it comes from", ""]
+    for field in config.extraction_schema.fields:
+        if field.path in memory.extraction:
+            lines += [f"## {inline(field.display_name)} ({inline(field.path)})", ""]
+            for name, value in _facts(memory, field, log):
+                lines.append(f"- {name}: {inline(value)}" if name else f"- {inline(value)}")
+            lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def why(memory: WorkingMemory, config: EngineConfiguration, name: str, log: Sequence[FieldExtracted] = ()) -> list[str]:
+    """Return the same of one field as lines of text. `name`: as it is displayed, or its path. Raises NotFound, InvalidRequest."""
+    wanted = name.strip().casefold()
+    known = [each.display_name for each in config.extraction_schema.fields if each.path in memory.extraction]
+    listed = f"known so far: {', '.join(known)}" if known else "nothing is known yet"
+    if not wanted:
+        raise InvalidRequest("which field?", hint=f":why FIELD; {listed}")
+    names = {
+        said.casefold(): each for each in config.extraction_schema.fields for said in (each.display_name, each.path)
+    }
+    begun = {each.path: each for said, each in names.items() if wanted and said.startswith(wanted)}
+    field = names.get(wanted) or (next(iter(begun.values())) if len(begun) == 1 else None)
+    if field is None:
+        alike = most_alike(wanted[:200], names, count=3)
+        raise NotFound("field", name, hint=f"did you mean {', '.join(alike)}?" if alike else listed)
+    if field.path not in memory.extraction:
+        return [f"{field.display_name}: nothing is known yet"]
+    facts = _facts(memory, field, log)
+    return [field.display_name, *(f"  {label}: {text}" if label else f"  {text}" for label, text in facts)]
+
+
+def _facts(memory: WorkingMemory, field: FieldDefinition, log: Sequence[FieldExtracted]) -> Iterator[tuple[str, str]]:
+    for each in memory.kept(field.path):
+        yield from _of_value(each, field)
+    entries = [each for each in log if each.path == field.path]
+    for entry in entries[-_MOST_LOGGED:]:
+        yield "", _logged(entry)
+
+
+def _logged(entry: FieldExtracted) -> str:
+    text = as_text(entry.value)
+    if entry.how == "supersede":
+        return f"turn {entry.turn}, " + (f"replaced by: {text}" if text else "taken back")
+    return f"turn {entry.turn}, {entry.how}: {text}"
+
+
+def _of_value(extracted: ExtractedField, field: FieldDefinition) -> Iterator[tuple[str, str]]:
+    yield "value", as_text(extracted.value)
+    enough = (
+        "" if extracted.confidence >= field.confidence_threshold else f", {field.confidence_threshold:.2f} is enough"
+    )
+    yield "confidence", f"{extracted.confidence:.2f}{enough}"
+    if extracted.extracted_from_turns:
+        yield "from turns", ", ".join(map(str, extracted.extracted_from_turns))
+    if extracted.evidence:
+        yield "said", f"“{as_text(extracted.evidence)}”"
+    if extracted.reasoning:
+        yield "why", as_text(extracted.reasoning)
+    before = extracted.superseded_previous
+    if before is not None:
+        yield "replaced", f"{as_text(before.value)} (turn {before.at_turn})"

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.conversation.exports.inline import bullets, inline
+from agent.conversation.exports.requirements import bullets, inline
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.mapping_data import HandoffMapping, PairSource, TaskSource
+from agent.conversation.framework.state.surfaces import HandoffMapping, PairSource, TaskSource
 from agent.conversation.framework.state.values import as_text, as_texts, found, listed, texts
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import InvalidState

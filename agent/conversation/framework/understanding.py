@@ -1,4 +1,4 @@
-"""Run the first steps of a turn: from the message to what is known, how complete it is, and the phase that follows from it."""
+"""Run the first steps of a turn: from the message to what is known, how complete it is, the rapport, and the phase that follows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from agent.conversation.framework.extraction.extraction import ExtractionPipeline
-from agent.conversation.framework.extraction.relevance import relevant_fields
 from agent.conversation.framework.progress.completeness import evaluate, track_saturation
 from agent.conversation.framework.progress.obligations import assess
+from agent.conversation.framework.progress.questions import relevant_fields
 from agent.conversation.framework.state.ports import StepDone
-from agent.conversation.framework.talk import rapport, repair
+from agent.conversation.framework.state.repair_data import RepairKind
+from agent.conversation.framework.state.working_memory import SocioEmotional
+from agent.conversation.framework.talk import repair
 from agent.conversation.framework.turn import Turn, step
 from agent.protocol.errors import InvalidRequest, words_of
 
@@ -87,7 +89,7 @@ async def saturate(turn: Turn) -> StepDone | None:
 
 async def feel(turn: Turn) -> StepDone | None:
     """4: trust, rapport and friction."""
-    state = rapport.track(
+    state = track_rapport(
         turn.memory.socio_emotional,
         words=len(turn.given.user_message.split()),
         fields=len(turn.found.fields_updated),
@@ -124,3 +126,47 @@ async def execute_transition(turn: Turn) -> StepDone | None:
     left = turn.memory.phase.current
     turn.memory = turn.machine.execute_transition(left, turn.target, turn.memory)
     return step(detail=f"{left} → {turn.target}", values={"from": left, "to": turn.target})
+
+
+_WEIGHT = 0.25  # of the newest turn
+_FULL_ANSWER = 40  # words from which an answer counts as a full one
+_FRICTION: dict[RepairKind, float] = {
+    "impatience": 1.0,
+    "cancel": 1.0,
+    "contradiction": 0.5,
+    "correction": 0.5,
+    "repeat": 0.4,
+    "skip": 0.4,
+    "off_topic": 0.3,
+    "go_back": 0.2,
+    "dont_know": 0.1,
+}
+
+
+def track_rapport(
+    state: SocioEmotional, *, words: int, fields: int = 0, sensitive: bool = False, repair: RepairKind | None = None
+) -> SocioEmotional:
+    """The state after a turn: each becomes 3/4 of what it was and 1/4 of what the turn says. `words`: of the message; `fields`: how many it
+    filled; `repair`: what had to be mended.
+
+    friction: how much had to be mended (impatience and cancel 1, contradiction and correction 0.5, …). rapport: openness, which is the
+    length of the answer (40 words are a full one) and what it told (two fields are full), half of each, less friction. trust: openness
+    less friction, but 1 where something sensitive was shared; it falls and rises around 0.5, as silence is no distrust.
+    """
+    friction = _FRICTION.get(repair, 0.0) if repair else 0.0
+    openness = 0.5 * min(words / _FULL_ANSWER, 1.0) + 0.5 * min(fields / 2, 1.0)
+    rapport = _within(openness + 0.2 - friction)
+    trust = 1.0 if sensitive and friction < 1 else _within(0.5 + 0.5 * openness - 0.5 * friction)
+    return SocioEmotional(
+        trust=_moved(state.trust, trust),
+        rapport=_moved(state.rapport, rapport),
+        friction=_moved(state.friction, friction),
+    )
+
+
+def _within(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
+
+
+def _moved(old: float, new: float) -> float:
+    return _within(_within(old) * (1 - _WEIGHT) + new * _WEIGHT)

@@ -1,13 +1,17 @@
 """Keep background work in the database of interviews: who does it, until when it is theirs, the steps that are done, and its result.
 
 A row names what is to be done by its kind, and only kinds that the reader asks for are ever given out. What a worker writes counts as long
-as the task is its own: it is not, once its lease has run out and another one took it.
+as the task is its own: it is not, once its lease has run out and another one took it. Where processes share a PostgreSQL, a lock of
+the server's tells which of them live.
 """
 
 from __future__ import annotations
 
+import hashlib
+import threading
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -192,3 +196,48 @@ class TaskJournal:
 def _steps(connection: sa.Connection, task: uuid.UUID) -> dict[str, str]:
     found = sa.select(TASK_STEPS.c.name, TASK_STEPS.c.result).where(TASK_STEPS.c.task_id == task)
     return {row.name: row.result for row in connection.execute(found)}
+
+
+class Liveness:
+    """The lock of one process, and a look at those of others. All of it may raise IoError."""
+
+    def __init__(self, database: Callable[[], Database], name: str) -> None:
+        self._database, self.name = database, name
+        self._connection: sa.Connection | None = None
+        self._lock = threading.Lock()
+
+    def hold(self) -> None:
+        """Hold the lock, again where the connection to the server was lost."""
+        database = self._database()
+        with self._lock, database.in_words():
+            if self._connection is not None:
+                try:
+                    self._connection.exec_driver_sql("SELECT 1")
+                    return
+                except sa.exc.SQLAlchemyError:
+                    self.close()
+            connection = database.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                connection.execute(sa.text("SELECT pg_advisory_lock(:key)"), {"key": _key(self.name)})
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+
+    @contextmanager
+    def is_dead(self, name: str) -> Iterator[bool]:
+        """Tell whether nobody lives by that name; it stays so, and nobody else is told so, until this ends."""
+        with self._database().writing() as connection:
+            taken = connection.execute(sa.text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _key(name)})
+            yield bool(taken.scalar_one())
+
+    def close(self) -> None:
+        if self._connection is not None:
+            with suppress(sa.exc.SQLAlchemyError):
+                self._connection.invalidate()  # the server frees the lock with the connection
+                self._connection.close()
+        self._connection = None
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"agent-shell worker {name}".encode()).digest()[:8], signed=True)

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from agent.conversation.framework.state.completeness_data import (
-    CoverageModel,
-    MaturityModel,
-    ProfileModel,
-    SaturationModel,
-)
 from agent.conversation.framework.state.config_data import (
     AllOf,
     CompletenessScore,
@@ -18,6 +12,12 @@ from agent.conversation.framework.state.config_data import (
     TurnCount,
 )
 from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.surfaces import (
+    CoverageModel,
+    MaturityModel,
+    ProfileModel,
+    SaturationModel,
+)
 from agent.conversation.registry import references
 
 _ABOUT = 0.01

@@ -5,14 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from agent.conversation.framework.progress.phases import targets
-from agent.conversation.framework.state.background_data import CustomTrigger, ObligationStatusIs
-from agent.conversation.framework.state.completeness_data import (
-    CoverageModel,
-    DecisionReadinessModel,
-    EstimabilityModel,
-    MaturityModel,
-    ObligationModel,
-)
 from agent.conversation.framework.state.config_data import (
     AllOf,
     Condition,
@@ -23,7 +15,16 @@ from agent.conversation.framework.state.config_data import (
     PhaseIn,
 )
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.mapping_data import HandoffMapping
+from agent.conversation.framework.state.surfaces import (
+    CoverageModel,
+    CustomTrigger,
+    DecisionReadinessModel,
+    EstimabilityModel,
+    HandoffMapping,
+    MaturityModel,
+    ObligationModel,
+    ObligationStatusIs,
+)
 
 Reference = tuple[str, str]
 """A name, and where it stands."""

@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from msgspec import UNSET, Struct
 
 from agent.conversation.framework.context.context_parts import unknown_variables
-from agent.conversation.framework.state.completeness_data import (
+from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.surfaces import (
     CoverageModel,
     MaturityModel,
     ObligationModel,
     ProfileModel,
     SaturationModel,
 )
-from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.registry import figures, references
 
 PLANNER, REPO_AGENT = "planner", "repo-agent"

@@ -13,7 +13,7 @@ from agent.conversation.framework.state.ports import ExtractionLogEntry
 from agent.conversation.framework.state.values import as_text, known_values
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.turn import EngineResponse
-from agent.conversation.simulation.facts import agrees
+from agent.conversation.simulation.people import agrees
 from agent.conversation.simulation.person import SimulatedPerson, Utterance
 
 REPAIRS = (

@@ -11,8 +11,7 @@ from agent.conversation.framework.progress.questions import QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.state.working_memory import WorkingMemory
-from agent.conversation.simulation.facts import Facts, spoken
-from agent.conversation.simulation.people import MoveKind, Person, Ways, chance, one_of
+from agent.conversation.simulation.people import Facts, MoveKind, Person, Ways, chance, one_of, spoken
 from agent.planner.untrusted import clean, data_block
 
 _PROMPT = """You play a person in an interview, to try out the interviewer. You are somebody who {about}.

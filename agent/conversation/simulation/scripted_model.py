@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.ports import AgentReply, TaskReport
 from agent.conversation.framework.state.repair_data import REPAIR, UNDERSTOOD
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.simulation.people import chance
 from agent.conversation.simulation.person import Utterance

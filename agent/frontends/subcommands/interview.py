@@ -76,8 +76,8 @@ def run_export(services: Services, words: Sequence[str], resume: str | None = No
 async def run_worker(services: Services, folders: Sequence[str]) -> int:
     """Serve until a signal. `folders`: those of engines that are not installed. Raises CoreError."""
     from agent.conversation.background.choosing import TaskSite, lasting_backend
-    from agent.conversation.background.task_kinds import TaskKinds
-    from agent.conversation.models import asking_beside, model_name
+    from agent.conversation.background.task_context import TaskKinds
+    from agent.conversation.session_turn import asking_beside, model_name
     from agent.conversation.strategy import project_id
 
     for folder in folders:

@@ -14,10 +14,9 @@ from agent.conversation.framework.state.ports import Complete
 from agent.conversation.framework.talk.techniques import library
 from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import engine_id, registry
-from agent.conversation.simulation.facts import facts_of
 from agent.conversation.simulation.interview import FormLeads, Leader, ModelLeads, ScriptLeads, held
 from agent.conversation.simulation.outcome import row
-from agent.conversation.simulation.people import Person, people, person_named
+from agent.conversation.simulation.people import Person, facts_of, people, person_named
 from agent.conversation.simulation.person import PlayedPerson, SimulatedPerson
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from agent.conversation.framework.state.working_memory import ContextState
-from agent.conversation.models import asking_beside
 from agent.conversation.registry.registry import registry
+from agent.conversation.session_turn import asking_beside
 from agent.conversation.state_record import messages
 from agent.conversation.strategy import Interview
 from agent.engine.context import RequestContext

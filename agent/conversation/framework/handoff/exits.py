@@ -12,7 +12,7 @@ from agent.conversation.framework.handoff.handoff_mapping import map_handoff
 from agent.conversation.framework.progress.conditions import Evaluators, holds
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.handoff_data import EngineHandoff
-from agent.conversation.framework.state.mapping_data import ExitTransition
+from agent.conversation.framework.state.surfaces import ExitTransition
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import InvalidState, NotFound
 

@@ -14,10 +14,10 @@ from agent.conversation.framework.extraction.extraction_values import UNUSABLE, 
 from agent.conversation.framework.handoff.handoff import is_reasoning
 from agent.conversation.framework.progress.sidebar import percentage
 from agent.conversation.framework.state import handoff_data as data
-from agent.conversation.framework.state import mapping_data as setup
+from agent.conversation.framework.state import surfaces as setup
 from agent.conversation.framework.state.config_data import categories_of
 from agent.conversation.framework.state.configuration import EngineConfiguration, PhaseDefinition
-from agent.conversation.framework.state.mapping_data import ExitTransition, HandoffMapping
+from agent.conversation.framework.state.surfaces import ExitTransition, HandoffMapping
 from agent.conversation.framework.state.values import as_text, as_texts, found, is_empty, listed, texts
 from agent.conversation.framework.state.working_memory import ExtractedField, Extraction, HandoffWatch, WorkingMemory
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agent.conversation.framework.progress.conditions import Evaluators, holds, rating
-from agent.conversation.framework.state.completeness_data import (
+from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
+from agent.conversation.framework.state.surfaces import (
     CompletenessModel,
     CoverageModel,
     DecisionReadinessModel,
@@ -18,7 +19,6 @@ from agent.conversation.framework.state.completeness_data import (
     ProfileModel,
     SaturationModel,
 )
-from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition
 from agent.conversation.framework.state.values import confidence_of, known_values, reaches, share, threshold_of
 from agent.conversation.framework.state.working_memory import Completeness, ObligationState, Saturation, WorkingMemory
 

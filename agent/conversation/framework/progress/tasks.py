@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.conversation.framework.progress.conditions import rating
-from agent.conversation.framework.state import background_data as setup
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition, Duration
+from agent.conversation.framework.state import surfaces as setup
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import (
     AfterFailure,
@@ -24,6 +23,7 @@ from agent.conversation.framework.state.ports import (
     TaskFailureStrategy,
     TaskReport,
 )
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition, Duration
 from agent.conversation.framework.state.values import reaches
 from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, PendingTask, WorkingMemory
 from agent.planner.untrusted import clip

@@ -9,10 +9,12 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType, field
 
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
-from agent.conversation.framework.state.completeness_data import CompletenessModel
 from agent.conversation.framework.state.config_data import Condition, ConfigData
-from agent.conversation.framework.state.mapping_data import ExitTransition
+from agent.conversation.framework.state.surfaces import (
+    BackgroundTaskDefinition,
+    CompletenessModel,
+    ExitTransition,
+)
 
 EngineType = Literal["extract-dominant", "inform-dominant", "balanced"]
 Mode = Literal["extract", "explore", "inform", "validate", "refine", "persuade", "deliberate"]

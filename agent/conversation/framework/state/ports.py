@@ -7,9 +7,9 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import FieldDefinition, Mode, TechniqueDefinition
 from agent.conversation.framework.state.handoff_data import EngineHandoff
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition
 from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.values import is_known
 from agent.conversation.framework.state.working_memory import WorkingMemory
-from agent.conversation.framework.talk.reply_sentences import Sentence, mode_of, promises, sentences
+from agent.conversation.framework.talk.modes import Sentence, mode_of, promises, sentences
 from agent.text.vocabulary import SMALL_WORDS, words
 
 MOST_QUESTIONS = 2

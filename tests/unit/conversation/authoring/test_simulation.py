@@ -9,7 +9,7 @@ import pytest
 from agent.conversation.authoring.simulation import Reached, simulate
 from agent.conversation.framework.extraction.extraction_values import read_value
 from agent.conversation.framework.state.configuration import FieldDefinition
-from agent.conversation.simulation.facts import example
+from agent.conversation.simulation.people import example
 from tests.support.interview_case import engine
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.conversation.background.choosing import TaskSite, lasting_backend
-from agent.conversation.background.task_context import TaskMeans
+from agent.conversation.background.task_context import TaskKinds, TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
-from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.persistence.database import open_database
 from agent.conversation.persistence.keeping import database_of
 from agent.conversation.persistence.tables import TASKS

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from agent.conversation.background import dbos_process
 from agent.conversation.background.journal_tasks import JournalTaskBackend
-from agent.conversation.background.task_context import Handler, TaskContext, TaskMeans
-from agent.conversation.background.task_kinds import TaskKinds
+from agent.conversation.background.task_context import Handler, TaskContext, TaskKinds, TaskMeans
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import BackgroundState, PendingTask
 from agent.conversation.persistence.tables import PROJECTS

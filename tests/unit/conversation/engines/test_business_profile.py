@@ -8,8 +8,8 @@ import pytest
 from agent.conversation.framework.progress.completeness import evaluate
 from agent.conversation.framework.progress.conditions import holds
 from agent.conversation.framework.progress.obligations import assess
-from agent.conversation.framework.state.completeness_data import ProfileModel
 from agent.conversation.framework.state.configuration import ModeBlend
+from agent.conversation.framework.state.surfaces import ProfileModel
 from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped

@@ -17,7 +17,7 @@ from agent.conversation.framework.state.config_data import (
     ObligationSatisfaction,
 )
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.mapping_data import HandoffMapping
+from agent.conversation.framework.state.surfaces import HandoffMapping
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
 from agent.conversation.framework.talk.techniques import library
 from tests.support.shipped_engines import ENGINES, evaluators, registry, shipped

@@ -11,9 +11,9 @@ from agent.conversation.framework.progress.completeness import evaluate
 from agent.conversation.framework.progress.conditions import holds
 from agent.conversation.framework.progress.obligations import assess
 from agent.conversation.framework.progress.phases import PhaseStateMachine
-from agent.conversation.framework.state.completeness_data import DecisionReadinessModel
 from agent.conversation.framework.state.config_data import CustomEvaluator
 from agent.conversation.framework.state.configuration import Checkpoint, ModeBlend
+from agent.conversation.framework.state.surfaces import DecisionReadinessModel
 from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import evaluators, shipped

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from agent.conversation.framework.progress.obligations import assess
-from agent.conversation.framework.state.completeness_data import ObligationModel
 from agent.conversation.framework.state.configuration import ModeBlend
+from agent.conversation.framework.state.surfaces import ObligationModel
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import EXAMPLE, shipped
 

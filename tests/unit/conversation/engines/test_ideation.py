@@ -9,7 +9,7 @@ import pytest
 
 from agent.conversation.framework.progress.completeness import evaluate
 from agent.conversation.framework.progress.obligations import assess, settle
-from agent.conversation.framework.state.completeness_data import MaturityModel
+from agent.conversation.framework.state.surfaces import MaturityModel
 from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped

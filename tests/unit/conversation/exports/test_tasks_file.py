@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.cli.entry import main
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.mapping_data import HandoffMapping
+from agent.conversation.framework.state.surfaces import HandoffMapping
 from agent.protocol.errors import InvalidState
 from agent.repo_agent.task_file import _FIELD, Status, read_tasks
 from agent.repo_agent.task_lint import lint

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from agent.conversation.framework.runner import STEPS, EngineRunner
-from agent.conversation.framework.state.background_data import ObligationStatusIs, Stall
 from agent.conversation.framework.state.ports import AgentReply, ExtractedValue, Message, TaskReport, TurnMetadata
+from agent.conversation.framework.state.surfaces import ObligationStatusIs, Stall
 from agent.conversation.framework.state.working_memory import (
     BackgroundState,
     PendingTask,

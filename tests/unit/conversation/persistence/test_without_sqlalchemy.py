@@ -10,8 +10,7 @@ import pytest
 
 from agent.config.optional_parts import install_command
 from agent.conversation.background.choosing import TaskSite, lasting_backend
-from agent.conversation.background.task_context import TaskMeans
-from agent.conversation.background.task_kinds import TaskKinds
+from agent.conversation.background.task_context import TaskKinds, TaskMeans
 from agent.conversation.persistence import keeping
 from agent.protocol.errors import ConfigError, IoError
 from agent.recording.interview_turns import interview_of

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from agent.conversation.framework.state.ports import AgentReply
-from agent.conversation.simulation.facts import facts_of, made_up
 from agent.conversation.simulation.interview import FormLeads, Leader, ModelLeads, ScriptLeads, held
 from agent.conversation.simulation.outcome import Outcome, row
-from agent.conversation.simulation.people import people, person_named
+from agent.conversation.simulation.people import facts_of, made_up, people, person_named
 from agent.conversation.simulation.person import PlayedPerson, SimulatedPerson
 from agent.protocol.errors import PlannerError
 from tests.support.shipped_engines import ENGINES, loaded

@@ -11,8 +11,7 @@ import pytest
 from agent.conversation.framework.progress.questions import next_question
 from agent.conversation.framework.state.working_memory import create_empty_working_memory, from_data
 from agent.conversation.persistence.tables import CHECKPOINTS, SESSIONS
-from agent.conversation.simulation.facts import facts_of
-from agent.conversation.simulation.people import people
+from agent.conversation.simulation.people import facts_of, people
 from agent.conversation.simulation.person import SimulatedPerson
 from agent.engine.context import RequestContext
 from agent.protocol.messages import UserInput

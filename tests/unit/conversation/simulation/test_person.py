@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
-from agent.conversation.simulation.facts import Facts
-from agent.conversation.simulation.people import Move, Person, Ways, chance, people, person_named
+from agent.conversation.simulation.people import Facts, Move, Person, Ways, chance, people, person_named
 from agent.conversation.simulation.person import SimulatedPerson, Utterance
 from agent.protocol.errors import NotFound
 from tests.support.interview_case import ENGINE, engine

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent.app.composition import build_services, load
-from agent.conversation.background.choosing import TaskSite, task_backend
-from agent.conversation.background.inline_tasks import InlineTaskBackend
-from agent.conversation.background.task_context import TaskMeans
+from agent.conversation.background.choosing import InlineTaskBackend, TaskSite, task_backend
+from agent.conversation.background.task_context import TaskKinds, TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
-from agent.conversation.background.task_kinds import TaskKinds
 from agent.conversation.framework.state.ports import TaskReport
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
 from agent.conversation.persistence.database import open_database

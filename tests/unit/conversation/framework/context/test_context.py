@@ -29,7 +29,7 @@ from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import Cancelled
 from tests.support.interview_world import engine, known, memory
 from tests.support.tries import tries
-from tests.unit.conversation.framework.context.test_history_window import Counted, talk
+from tests.unit.conversation.framework.context.test_history import Counted, talk
 
 
 def assembled(

@@ -19,7 +19,7 @@ from agent.conversation.framework.state.handoff_data import (
     EliminatedOption,
     EngineHandoff,
 )
-from agent.conversation.framework.state.mapping_data import ExitTransition
+from agent.conversation.framework.state.surfaces import ExitTransition
 from agent.conversation.framework.state.working_memory import (
     Completeness,
     ExtractedField,

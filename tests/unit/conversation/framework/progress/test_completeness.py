@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.conversation.framework.progress.completeness import evaluate, track_saturation
-from agent.conversation.framework.state.completeness_data import SaturationModel
 from agent.conversation.framework.state.configuration import EngineConfiguration
+from agent.conversation.framework.state.surfaces import SaturationModel
 from agent.conversation.framework.state.working_memory import Completeness, Saturation, WorkingMemory
 from tests.support.interview_case import ENGINE, engine, known, state
 from tests.support.tries import tries

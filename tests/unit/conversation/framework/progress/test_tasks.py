@@ -15,9 +15,9 @@ from agent.conversation.framework.progress.tasks import (
     ConfigDrivenFailureStrategy,
     seconds,
 )
-from agent.conversation.framework.state.background_data import BackgroundTaskDefinition
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.ports import TaskReport
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition
 from agent.conversation.framework.state.working_memory import (
     BackgroundState,
     CompletedTask,

@@ -12,6 +12,7 @@ from agent.conversation.framework.talk.techniques import (
     LLMDrivenScheduler,
     RuleBasedScheduler,
     available,
+    chosen,
     library,
     prompt_additions,
     technique_scheduler,
@@ -201,3 +202,23 @@ def test_an_engine_may_leave_the_modes_unnamed() -> None:
 def test_without_a_model_it_goes_by_rules() -> None:
     assert isinstance(technique_scheduler(BY_MODEL, None, "model"), RuleBasedScheduler)
     assert isinstance(mode_classifier(BY_MODEL, None, "engine"), RuleBasedModeClassifier)
+
+
+NAMES = ("teach_back", "teach", "mirroring")
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ('{"choice": ["mirroring", "teach_back"]}', ("mirroring", "teach_back")),
+        ('```json\n{"choice": "teach"}\n```', ("teach",)),
+        ("teach_back, then mirroring", ("teach_back", "mirroring")),
+        ("<think>teach</think>mirroring", ("mirroring",)),
+        ("I thought about mirroring. " * 40, ()),
+        ('{"choice": [["teach"], 3, null]}', ("teach",)),
+        ("mirroringly", ()),
+        ("", ()),
+    ],
+)
+def test_names_are_read_from_what_a_model_says(answer: str, names: tuple[str, ...]) -> None:
+    assert chosen(answer, NAMES) == names

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from agent.conversation.framework.state.repair_data import RepairKind
 from agent.conversation.framework.state.working_memory import SocioEmotional
-from agent.conversation.framework.talk.rapport import track
+from agent.conversation.framework.understanding import track_rapport
 from tests.support.tries import tries
 
 
 def after(turns: int, **signals: Any) -> SocioEmotional:
     state = SocioEmotional()
     for _ in range(turns):
-        state = track(state, **signals)
+        state = track_rapport(state, **signals)
     return state
 
 
@@ -36,7 +36,7 @@ def test_who_shares_something_sensitive_trusts() -> None:
 
 
 def test_one_turn_moves_a_quarter() -> None:
-    assert track(SocioEmotional(), words=0) == SocioEmotional(trust=0.5, rapport=0.425, friction=0)
+    assert track_rapport(SocioEmotional(), words=0) == SocioEmotional(trust=0.5, rapport=0.425, friction=0)
 
 
 @given(
@@ -51,5 +51,5 @@ def test_one_turn_moves_a_quarter() -> None:
 )
 @settings(max_examples=tries(60, 10), deadline=None)
 def test_each_stays_within_its_bounds(state: SocioEmotional, turn: dict[str, Any]) -> None:
-    new = track(state, **turn)
+    new = track_rapport(state, **turn)
     assert all(0 <= each <= 1 for each in (new.trust, new.rapport, new.friction))

@@ -12,7 +12,7 @@ from agent.conversation.form.answers import read_answer
 from agent.conversation.framework.extraction.extraction_values import read_value
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.registry.loading import load_engine
-from agent.conversation.simulation.facts import FILE, agrees, facts_of, made_up, spoken
+from agent.conversation.simulation.people import FILE, agrees, facts_of, made_up, spoken
 from agent.protocol.errors import ConfigError
 from tests.support.shipped_engines import ENGINES, EXAMPLE, loaded
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agent.conversation.framework.extraction.relevance import MOST_FIELDS, relevant_fields
+from agent.conversation.framework.progress.questions import MOST_FIELDS, relevant_fields
 from tests.support.interview_world import engine, known, memory
 
 CONFIG = engine()
