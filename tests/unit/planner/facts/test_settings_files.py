@@ -38,45 +38,43 @@ def test_what_a_row_refers_to_is_there() -> None:
 
 
 def places(written: str, top: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Where such a file may lie."""
-    if written[0] == "$":
-        name, _, rest = written[1:].partition("/")
-        monkeypatch.setenv(name, str(top / "named"))
-        written = rest
-        found = [top / "named"]
-    elif written[0] == "~":
-        written = written[2:]
-        found = [top / "home"]
-        if written.startswith(".config/"):
-            return [found[0] / written, top / "settings" / written.removeprefix(".config/")]
-    elif written[0] == "^":
-        found, written = [top / "project/sub", top / "project"], written[1:]
-    else:
-        found = [top / "project/sub"]
-    return [folder / written for folder in found]
+    """Where a file may lie that an entry of the table stands for."""
+    written = written.replace("*", "1") + ("below/one" if written[-1] == "/" else "")
+    first, _, rest = written.partition("/")
+    if first[0] == "$":
+        place = top / "named" / first[1:] / (rest or "file")
+        monkeypatch.setenv(first[1:], str(place if not rest else top / "named" / first[1:]))
+        return [place]
+    if first == "~":
+        moved = [top / "settings" / rest.removeprefix(".config/")] if rest.startswith(".config/") else []
+        return [top / "home" / rest, *moved]
+    if first[0] == "^":
+        return [top / "project/sub" / written[1:], top / "project" / written[1:]]
+    return [top / "project/sub" / written]
 
 
-@each("program", sorted(FILES))
-def test_each_file_of_each_program(program: str, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for written in sorted(FILES[program]):
-        if written[0] == "=":
-            continue
-        for place in places(written.replace("*", "1"), person, monkeypatch):
-            path = place if not written.endswith("/") else place / "below/one"
-            if written[0] == "$" and "/" not in written:
-                path = place / "file"
-                monkeypatch.setenv(written[1:], str(path))
-            before = looked_at(f"{program} x")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("one\n")
-            status = path.stat()
-            there = looked_at(f"{program} x")
-            assert there.get(str(path), "") not in ("", before.get(str(path))), (written, path)
-            path.write_text("two\n")
-            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-            assert looked_at(f"{program} x")[str(path)] != there[str(path)]
-            path.unlink()
-            assert str(path) not in looked_at(f"{program} x")
+@each("files", sorted(set(FILES.values()), key=sorted))
+def test_each_file_of_each_program(files: frozenset[str], person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [path for written in files if written[0] != "=" for path in places(written, person, monkeypatch)]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("one\n")
+    for program in (name for name, its in FILES.items() if its == files):
+        assert {str(path) for path in paths} <= looked_at(f"{program} x").keys(), program
+    for path in paths:
+        path.unlink()
+    assert not {str(path) for path in paths} & looked_at(f"{program} x").keys()
+
+
+@pytest.mark.parametrize("name", [".gitconfig", ".config/git/attributes"])
+def test_a_change_shows_whatever_its_time(name: str, person: Path) -> None:
+    path = person / "home" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("one\n")
+    status, before = path.stat(), looked_at("git x")[str(path)]
+    path.write_text("two\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert before and looked_at("git x")[str(path)] not in ("", before)
 
 
 @pytest.mark.parametrize(
