@@ -21,7 +21,7 @@ _HELP_SECONDS = 5.0
 
 def ask_help(path: str) -> str:
     """Return what a program prints for `--help`. Its caller has seen to it that it may be asked."""
-    from agent.execution.confine.held_output import held_output
+    from agent.execution.confine.entering import held_output
 
     return held_output((path, "--help"), _HELP_SECONDS)
 

@@ -39,12 +39,8 @@ _RESETS: dict[bytes, bytes] = {
     b"link": b"\x1b]8;;\x1b\\",
     b"?6": b"\x1b[?6l\x1b[999H",  # origin; the cursor goes home with it
 }
-_ANSI = {
-    b"2": b"l",
-    b"4": b"l",
-    b"20": b"l",
-    b"12": b"h",
-}  # keys locked, insertion, line feeds; echo by the terminal itself
+# Keys locked, insertion, line feeds; echo by the terminal itself.
+_ANSI = {b"2": b"l", b"4": b"l", b"20": b"l", b"12": b"h"}
 
 
 AFTER_KILL = (
@@ -59,10 +55,7 @@ class ModeTracker:
 
     def __init__(self) -> None:
         self._on: dict[bytes, bytes] = {}  # what is to be undone, and by which bytes
-        self._pushed = {
-            False: 0,
-            True: 0,
-        }  # keyboard modes of the kitty protocol, on the screen and on the alternate one
+        self._pushed = {False: 0, True: 0}  # keyboard modes (kitty's), on the screen and on the alternate one
         self._carry = b""
         self._pattern: re.Pattern[bytes] | None = None
 

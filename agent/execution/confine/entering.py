@@ -1,4 +1,5 @@
-"""Confine or hold this process, for good: namespaces, read-only mounts, Landlock, filters of calls, fewer rights. Standard library only.
+"""Confine or hold this process, for good: namespaces, read-only mounts, Landlock, filters of calls, fewer rights; and have a program print
+something while it is confined. Standard library only.
 
 Whatever fails raises OSError with the step as its file name, ValueError or KeyError: then the process must end, confined in part.
 """
@@ -7,10 +8,12 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import resource
 import socket
 import struct
+import sys
 from functools import cache
 from typing import Any
 
@@ -22,28 +25,12 @@ from agent.execution.confine.plan import Plan, decoded
 # What a confined root loses, here and in all it starts. What is left (owning, reading and changing files of others, ports, signals)
 # ends at mounts that are read-only.
 _HARMFUL_CAPABILITIES = frozenset(
-    (
-        2,  # DAC_READ_SEARCH: opens files by handle, past the mounts
-        9,  # LINUX_IMMUTABLE
-        kernel.CAP_NET_ADMIN,
-        kernel.CAP_SYS_MODULE,
-        kernel.CAP_SYS_RAWIO,
-        kernel.CAP_SYS_CHROOT,
-        kernel.CAP_SYS_PTRACE,
-        20,  # SYS_PACCT
-        kernel.CAP_SYS_ADMIN,
-        kernel.CAP_SYS_BOOT,
-        24,  # SYS_RESOURCE: would lift limits
-        kernel.CAP_SYS_TIME,
-        26,  # SYS_TTY_CONFIG
-        kernel.CAP_MKNOD,
-        28,  # LEASE
-        *range(29, 31),  # AUDIT_WRITE, AUDIT_CONTROL
-        *range(
-            32, 41
-        ),  # MAC_OVERRIDE, MAC_ADMIN, SYSLOG, WAKE_ALARM, BLOCK_SUSPEND, AUDIT_READ, PERFMON, BPF, CHECKPOINT_RESTORE
-    )
-)
+    # DAC_READ_SEARCH (opens files by handle, past the mounts), LINUX_IMMUTABLE, SYS_PACCT, SYS_RESOURCE (would lift limits),
+    # SYS_TTY_CONFIG, LEASE, AUDIT_WRITE, AUDIT_CONTROL; MAC_OVERRIDE, MAC_ADMIN, SYSLOG, WAKE_ALARM, BLOCK_SUSPEND, AUDIT_READ,
+    # PERFMON, BPF, CHECKPOINT_RESTORE
+    (2, 9, 20, 24, 26, 28, 29, 30, *range(32, 41), kernel.CAP_NET_ADMIN, kernel.CAP_SYS_MODULE, kernel.CAP_SYS_RAWIO, kernel.CAP_SYS_CHROOT,
+     kernel.CAP_SYS_PTRACE, kernel.CAP_SYS_ADMIN, kernel.CAP_SYS_BOOT, kernel.CAP_SYS_TIME, kernel.CAP_MKNOD)
+)  # fmt: skip
 # Who may become another user may trace that user's processes, and is then where they are: only Landlock stops that.
 IDENTITY_CAPABILITIES = (6, 7)  # SETGID, SETUID
 _SETPCAP = 8
@@ -184,3 +171,47 @@ class _step:  # noqa: N801  # used like contextlib's, and quicker than a generat
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, OSError):
             raise OSError(error.errno or errno.EPERM, error.strerror, self._name) from None
+
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+_BOOT = "import sys; sys.path.append(sys.argv[1]); import agent.execution.confine.entering as held; held.become()"
+_UNCONFINED = 121
+_ENVIRONMENT = {
+    "PATH": os.defpath, "HOME": "/", "LC_ALL": "C.UTF-8", "TERM": "dumb", "COLUMNS": "120", "PAGER": "cat", "MANPAGER": "cat",
+}  # fmt: skip
+
+
+def held_output(argv: tuple[str, ...], seconds: float) -> str:
+    """Return what it prints on both outputs within `seconds`, without input, terminal and our environment; "" where it cannot be started.
+
+    Where nothing can confine it, it runs all the same: what it is, its caller has seen to.
+    """
+    from agent.execution.processes import HostProcesses  # not for the process that becomes the program
+
+    processes = HostProcesses(_ENVIRONMENT)
+    rungs = [
+        Plan("read-only", network=False, rung="namespaces"),
+        Plan("read-only", network=False, rung="landlock"),
+        None,
+    ]
+    for plan in rungs if sys.platform == "linux" else rungs[-1:]:
+        spec = json.dumps(plan and plan.encoded())
+        code, text = processes.captured((sys.executable, "-I", "-S", "-c", _BOOT, _ROOT, spec, *argv), "/", seconds)
+        if code != _UNCONFINED:
+            return text
+    return ""
+
+
+def become() -> None:
+    """Become the program, confined as the second argument says."""
+    spec, argv = json.loads(sys.argv[2]), sys.argv[3:]
+    try:
+        if spec is not None:
+            confine(spec)
+    except (OSError, ValueError, KeyError):
+        os._exit(_UNCONFINED)
+    os.dup2(1, 2)
+    try:
+        os.execve(argv[0], argv, _ENVIRONMENT)
+    except OSError:
+        os._exit(127)

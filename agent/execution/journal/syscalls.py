@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import errno
 import fcntl
-import functools
 import os
 import sys
 import threading
@@ -15,6 +14,7 @@ from typing import Any
 
 from agent.execution import kernel
 from agent.execution.kernel import closing
+from agent.execution.system_calls import LIBC
 
 _SWAP = 2  # macOS: RENAME_SWAP and RENAME_EXCL of renameatx_np
 _EXCL = 4
@@ -23,13 +23,8 @@ _PUNCH_HOLE = 3  # FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
 _UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
 def _rename(source_fd: int, source: bytes, target_fd: int, target: bytes, *, linux: int, mac: int) -> None:
-    call: Any = getattr(_libc(), "renameatx_np", None)
+    call: Any = getattr(LIBC, "renameatx_np", None)
     if call is None:
         kernel.renameat2(source, target, linux, source_folder=source_fd, target_folder=target_fd)
         return
@@ -116,5 +111,5 @@ def clone(source_fd: int, target_fd: int) -> bool:
 
 def punch_hole(fd: int, start: int, length: int) -> bool:
     """Give the blocks of a stretch back, so that it reads as zeros; False where that cannot be done."""
-    call = getattr(_libc(), "fallocate", None) if sys.platform == "linux" else None
+    call = getattr(LIBC, "fallocate", None) if sys.platform == "linux" else None
     return call is not None and call(fd, _PUNCH_HOLE, ctypes.c_int64(start), ctypes.c_int64(length)) == 0

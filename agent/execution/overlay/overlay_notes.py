@@ -13,8 +13,8 @@ import os
 import stat
 import struct
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+
+from agent.execution.system_calls import LIBC
 
 Handle = tuple[int, bytes]  # the type and bytes of a file handle as the kernel names a file for good
 
@@ -105,14 +105,9 @@ def _parsed_origin(raw: bytes) -> Handle | None:
 
 def handle_of(folder: int, name: bytes) -> Handle | None:
     """The handle of `name` in an open folder, to hold against an origin; None where the file system gives none."""
-    ask = _name_to_handle_at()
+    ask = getattr(LIBC, "name_to_handle_at", None)
     handle = ctypes.create_string_buffer(struct.pack("Ii", _HANDLE_BYTES, 0), 8 + _HANDLE_BYTES)
     if ask is None or ask(folder, name, handle, ctypes.byref(ctypes.c_int()), 0) != 0:
         return None
     size, kind = struct.unpack_from("Ii", handle)
     return kind & 0xFF, handle.raw[8 : 8 + size]
-
-
-@cache
-def _name_to_handle_at() -> Any:
-    return getattr(ctypes.CDLL(None), "name_to_handle_at", None)

@@ -27,13 +27,8 @@ MOST_DIFF_TEXT = 512 * 1024  # characters of diffs, all together
 
 _GRAVE = frozenset({"setuid", "setgid", "capabilities", "device"})
 _FIELD_OF = {
-    "create": "created",
-    "modify": "modified",
-    "delete": "deleted",
-    "meta": "meta",
-    "rename": "renamed",
-    "type": "retyped",
-}
+    "create": "created", "modify": "modified", "delete": "deleted", "meta": "meta", "rename": "renamed", "type": "retyped",
+}  # fmt: skip
 
 
 def present(result: ReadResult, *, most_changes: int = MOST_CHANGES) -> tuple[tuple[Change, ...], Totals, int]:

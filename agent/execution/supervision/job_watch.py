@@ -1,4 +1,4 @@
-"""Watch a command that goes on in the background to its end, in its guardian.
+"""Watch a command that goes on in the background to its end, in its guardian; and stop one as a whole whose shell has stopped.
 
 Its output goes to a log, `stop` on the control socket ends it (TERM, after the grace KILL), and its end is told there. When the
 socket closes it is left alone, because the person left it running; it is still reaped, logged and tidied up after.
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from agent.execution.process_tree import wire
-from agent.execution.process_tree.tree import Tree
+from agent.execution.process_tree.tree import PAUSE, Tree, states_in_group
 
 READ_SIZE = 1 << 16
 MAX_FDS = 8
@@ -190,3 +192,35 @@ class LogWriter:
         while data:
             written = os.pwrite(self._fd, data, at)
             data, at = data[written:], at + written
+
+
+_TIME_TO_LEAVE = 0.3  # seconds for a program to leave its screen
+_BUSY = 1.0  # seconds that it may take for that while it is not asleep
+_AT_REST = frozenset((b"T", b"t", b"Z", b"X"))
+
+
+def stop_whole_group(group: int, members: Callable[[], Collection[int]]) -> None:
+    """Give the program in it the time to leave its screen, and to stop as its shell did at once.
+
+    One that sleeps on has missed the signal, as less does when it has drawn and is about to read a key: it gets another.
+    """
+    for number in (signal.SIGTSTP, signal.SIGSTOP):
+        if _comes_to_rest(group, members):
+            return
+        with suppress(OSError):  # it has just ended
+            os.killpg(group, number)
+    _comes_to_rest(group, members)
+
+
+def _comes_to_rest(group: int, members: Callable[[], Collection[int]]) -> bool:
+    """Wait for the whole group to stop; False where one of it just sleeps, or is busy for too long."""
+    now = time.monotonic()
+    deadline, latest = now + _TIME_TO_LEAVE, now + _BUSY
+    while awake := states_in_group(group, members()) - _AT_REST:
+        now = time.monotonic()
+        if awake != {b"S"}:
+            deadline = now + _TIME_TO_LEAVE
+        if now >= min(deadline, latest):
+            return False
+        time.sleep(PAUSE)
+    return True

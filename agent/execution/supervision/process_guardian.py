@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.limits import RunLimits, Watch
 from agent.execution.process_tree.tree import RUNGS, Tree, signal_all, states_in_group
-from agent.execution.supervision.job_watch import MAX_FDS, JobWatch
+from agent.execution.supervision.job_watch import MAX_FDS, JobWatch, stop_whole_group
 from agent.execution.supervision.spawning import IGNORED, spawn
-from agent.execution.supervision.suspending import stop_whole_group
 
 if TYPE_CHECKING:
     from agent.execution.confine.lock.asked_calls import AskedCalls

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.confine.entering import is_privileged
-from agent.execution.confine.held_output import held_output
+from agent.execution.confine.entering import held_output, is_privileged
 from agent.execution.confine.landlock import version_here
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from agent.execution.process_tree.tree import states_in_group
-from agent.execution.supervision.suspending import stop_whole_group
+from agent.execution.supervision.job_watch import stop_whole_group
 
 
 def test_a_program_that_missed_the_signal_gets_another() -> None:
