@@ -1,15 +1,34 @@
-"""Write or extend a private file whole or not at all, and remove what a process that was killed meanwhile has left of that."""
+"""Write or extend a private file whole or not at all, and remove what a process that was killed meanwhile has left of that.
+
+Standard library only, as what closes descriptors is used in the helper process, too.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 import stat
 import time
 from contextlib import suppress
 
+from agent.text.lazy_pattern import lazily
+
 _OLD = 3600.0  # seconds after which nobody is writing any more
-_LEFT = re.compile(r"\.\d+-[0-9a-f]{8}\.new")
+_LEFT = lazily(r"\.\d+-[0-9a-f]{8}\.new")
+
+
+class closing:  # noqa: N801  # used like contextlib's, and quicker than a generator
+    """Close a descriptor in the end."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def __enter__(self) -> int:
+        return self._fd
+
+    def __exit__(self, *_raised: object) -> None:
+        os.close(self._fd)
 
 
 def replace_file(path: str, data: bytes, mode: int = 0o600) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
+from agent.config.private_file import closing
 from agent.execution.journal import syscalls, trees
-from agent.execution.kernel import closing
 from agent.execution.overlay.folders import Folders, open_root, status_at
 from agent.execution.overlay.places import base_for
 from agent.execution.rehearsal.scratches import Scratch

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from agent.config.paths import make_folder
+from agent.config.private_file import closing
 
 DISK_CAP = 16 << 20
 MEMORY_CAP = 1 << 20
@@ -96,10 +97,6 @@ def remove_old(folder: str) -> None:
 
 
 def _remove_unused(path: str) -> None:
-    with suppress(OSError):
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(path)
-        finally:
-            os.close(fd)
+    with suppress(OSError), closing(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)) as fd:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)

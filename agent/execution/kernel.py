@@ -129,21 +129,6 @@ def move_mount(source: int, target: bytes) -> None:
 # --- files ---
 
 
-class closing:  # noqa: N801  # used like contextlib's, and quicker than a generator
-    """Close a descriptor in the end."""
-
-    __slots__ = ("_fd",)
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-
-    def __enter__(self) -> int:
-        return self._fd
-
-    def __exit__(self, *_raised: object) -> None:
-        os.close(self._fd)
-
-
 def renameat2(
     source: bytes, target: bytes, flags: int, *, source_folder: int = AT_FDCWD, target_folder: int = AT_FDCWD
 ) -> None:

@@ -13,6 +13,7 @@ import tty
 from contextlib import suppress
 from typing import Any
 
+from agent.config.private_file import closing
 from agent.execution.terminal_modes import ModeTracker
 from agent.text.shown import fresh_line
 
@@ -198,16 +199,10 @@ def edited(typed: bytes, master: int) -> bytes:
 
 def take_unread(master: int) -> bytes:
     """Take what lies in a PTY for its programs and none has read, also without the end of a line; b"" where that cannot be told."""
-    try:
-        slave = fcntl.ioctl(master, _TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
+    flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError, termios.error), closing(fcntl.ioctl(master, _TIOCGPTPEER, flags)) as slave:
         return _unread(slave)
-    except (OSError, termios.error):
-        return b""
-    finally:
-        os.close(slave)
+    return b""
 
 
 def _unread(fd: int) -> bytes:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from agent.config.paths import make_folder
-from agent.config.private_file import replace_file
+from agent.config.private_file import closing, replace_file
 from agent.policy.files import MAX_BYTES, Unreadable, read_own_text
 
 _BEGIN, _END = "# >>> added at the prompt", "# <<< added at the prompt"
@@ -143,12 +143,9 @@ def _rewrite(path: str, change: Callable[[str], str], *, make: bool) -> str:
 def _locked(folder: str) -> Iterator[int]:
     import fcntl
 
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with closing(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as descriptor:
         with suppress(
             OSError
         ):  # a file system without locks: two sessions would have to add a rule in the same instant
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor
-    finally:
-        os.close(descriptor)

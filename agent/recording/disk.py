@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from agent.config.paths import PRIVATE_FOLDER, make_folder
+from agent.config.private_file import closing
 from agent.protocol.errors import IoError, RecordingError
 from agent.recording.naming import parse_segment
 
@@ -72,12 +73,9 @@ REAL_DISK = Disk()
 
 def sync_folder(folder: str, disk: Disk = REAL_DISK) -> None:
     """Make a new or changed name itself survive a power cut, where the file system can. Never raises."""
-    with suppress(OSError):  # not every file system syncs folders
-        fd = disk.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            disk.fsync(fd)
-        finally:
-            os.close(fd)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with suppress(OSError), closing(disk.open(folder, flags)) as fd:  # not every file system syncs folders
+        disk.fsync(fd)
 
 
 def without_waiting(path: str, flags: int) -> int:
@@ -104,11 +102,8 @@ def open_log(path: str) -> Iterator[BinaryIO]:
 
 def is_being_written(path: str) -> bool:
     """Tell whether a process has the log open: a writer holds a lock on it. Raises OSError."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    with suppress(BlockingIOError), closing(os.open(path, flags)) as fd:  # which gives the lock up
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)  # gives the lock up
-    return False
+        return False
+    return True

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.config.paths import make_folder
-from agent.config.private_file import replace_file
+from agent.config.private_file import closing, replace_file
 from agent.protocol.errors import CoreError
 from agent.protocol.events.goal import GoalFinished, GoalStarted
 from agent.protocol.events.session import LogRotated, SessionFinished, SessionPruned
@@ -99,8 +99,7 @@ def _of(session: SessionFile) -> LeftOpen | None:
 
 def _backwards(path: str) -> list[Record]:
     """The records at the end of a file, the last one first, as far back as a start of a goal (or of what is bearable)."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
+    with closing(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)) as fd:
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode):
             return []
@@ -114,8 +113,6 @@ def _backwards(path: str) -> list[Record]:
             if enough or start == 0 or window >= _LAST_WINDOW:
                 return found
             window *= 8
-    finally:
-        os.close(fd)
 
 
 class Offered:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from agent.config.private_file import closing
 from agent.protocol.errors import IoError
 
 _MORE = 1 << 30  # bytes beside what DuckDB may take: its threads, what is read of the logs, rows as Python has them
@@ -108,10 +109,8 @@ def _is_abandoned(path: str) -> bool:
             lock = os.open(os.path.join(path, _LOCK), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             return time.time() - state.st_mtime > _NEW
-        try:
+        with closing(lock):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        finally:
-            os.close(lock)
     except OSError:
         return False  # in use, or not ours to judge
     return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import struct
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.system_calls import syscall
 
 WRITE_FILE = 1 << 1

@@ -11,6 +11,7 @@ import os
 import stat
 
 from agent.config.paths import make_folder
+from agent.config.private_file import closing
 from agent.execution import kernel, system_calls
 from agent.execution.mountinfo import is_within
 
@@ -88,6 +89,6 @@ def _protect(path: bytes, writable: tuple[bytes, ...]) -> None:
     if not os.path.lexists(path):
         make_folder(path)  # else it could be made, and be read at our next start
     top = root.rstrip(b"/") + b"/" + below.split(b"/")[0]
-    with kernel.closing(kernel.open_tree(top, _CLONE | kernel.AT_RECURSIVE)) as copy:
+    with closing(kernel.open_tree(top, _CLONE | kernel.AT_RECURSIVE)) as copy:
         kernel.move_mount(copy, top)
         kernel.mount_setattr(top, add=kernel.MOUNT_ATTR_RDONLY, flags=kernel.AT_RECURSIVE)

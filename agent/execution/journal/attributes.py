@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.overlay.compare import regular
 from agent.execution.overlay.folders import Folders, names_in
 from agent.execution.overlay.overlay_notes import attributes_at

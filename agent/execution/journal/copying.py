@@ -11,9 +11,9 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agent.config.private_file import closing
 from agent.execution.journal import syscalls
 from agent.execution.journal.attributes import pin, read_values, set_values
-from agent.execution.kernel import closing
 from agent.execution.overlay.folders import FOLDER
 
 _DEEPEST = 300

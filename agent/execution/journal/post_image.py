@@ -9,11 +9,11 @@ import stat
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
+from agent.config.private_file import closing
 from agent.execution.journal import syscalls
 from agent.execution.journal.attributes import Facts, Values, look, pinned, set_values, way
 from agent.execution.journal.copying import write_over
 from agent.execution.journal.intent import Action
-from agent.execution.kernel import closing
 from agent.execution.overlay.compare import same_bytes
 from agent.execution.overlay.folders import Folders, status_at
 

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.protocol.rehearsals import UndoEntry, UndoState
 from agent.struct_types import built
 

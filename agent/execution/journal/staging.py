@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from agent.config.private_file import closing
 from agent.execution.journal import post_image, trees
 from agent.execution.journal.attributes import Facts, Values, look, pinned, restore_mode_and_time, values_at
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.post_image import Misplaced, check_unchanged
 from agent.execution.journal.renamed_paths import RenamedPaths, folder_times, upward
-from agent.execution.kernel import closing
 from agent.execution.mountinfo import is_within
 from agent.execution.overlay.folders import Folders
 from agent.execution.overlay.model import Layer, Step

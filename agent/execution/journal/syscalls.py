@@ -12,8 +12,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from agent.config.private_file import closing
 from agent.execution import kernel
-from agent.execution.kernel import closing
 from agent.execution.system_calls import LIBC
 
 _SWAP = 2  # macOS: RENAME_SWAP and RENAME_EXCL of renameatx_np

@@ -10,8 +10,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
 
+from agent.config.private_file import closing
 from agent.execution.journal.attributes import pin, restore_mode_and_time, way
-from agent.execution.kernel import closing
 from agent.execution.overlay.folders import FOLDER, open_root, status_at
 from agent.execution.overlay.overlay_notes import is_whiteout_device
 

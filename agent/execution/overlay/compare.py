@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.overlay.folders import Folders, open_root, status_at, walk
 from agent.execution.overlay.overlay_notes import attributes, content_attributes, is_own, prefix_of
 from agent.protocol.rehearsals import FileKind, FileState

@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Sequence
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.overlay.folders import Folders, open_below, status_at, walk
 from agent.execution.overlay.model import Layer, Step
 from agent.protocol.rehearsals import Conflict

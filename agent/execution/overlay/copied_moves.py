@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.overlay.folders import joined, open_below, walk
 from agent.execution.overlay.upper_tree import Node, UpperTree
 

@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 
 DEPTH_LIMIT = 250  # levels; each holds two descriptors open while it is read
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

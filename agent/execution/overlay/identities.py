@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.overlay.copied_moves import settle_files, settle_folders
 from agent.execution.overlay.folders import below, joined, names_in, open_below, open_root, walk
 from agent.execution.overlay.overlay_notes import Handle, Notes, attributes, handle_of, is_whiteout_device, notes_from

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agent.config.paths import make_folder
+from agent.config.private_file import closing
 from agent.execution import mountinfo
-from agent.execution.kernel import closing
 from agent.execution.mountinfo import Mount
 from agent.execution.overlay.folders import open_root
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from agent.execution.kernel import closing
+from agent.config.private_file import closing
 from agent.execution.overlay.compare import Attributes, Difference, ReadLimits, difference, meta_differs
 from agent.execution.overlay.folders import DEPTH_LIMIT, joined, names_in, open_below, open_root, status_at
 from agent.execution.overlay.model import Layer

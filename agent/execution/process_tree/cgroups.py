@@ -11,6 +11,8 @@ import functools
 import os
 import time
 
+from agent.config.private_file import closing
+
 PREFIX = "agent-shell."
 _KILL = "cgroup.kill"
 _PAUSE = 0.002
@@ -31,7 +33,7 @@ class Group:
         """
         from agent.execution import kernel  # not for the REPL, which reads groups but starts nothing in them
 
-        with kernel.closing(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as folder:
+        with closing(os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as folder:
             return kernel.fork_into(folder)
 
     def members(self) -> set[int]:

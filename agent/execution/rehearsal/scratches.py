@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
+from agent.config.private_file import closing
 from agent.execution.journal import trees
-from agent.execution.kernel import closing
 from agent.execution.overlay.folders import FOLDER, names_in, open_root
 from agent.execution.overlay.places import Base, existing_bases, make_private, tidy
 

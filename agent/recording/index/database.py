@@ -13,6 +13,7 @@ import stat
 from contextlib import suppress
 
 from agent.config.paths import make_folder
+from agent.config.private_file import closing
 from agent.recording.index.rows import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 from agent.recording.private_database import (
     connect_privately,
@@ -92,13 +93,10 @@ def discard(place: str) -> bool:
         lock = _locked(place, exclusive=True)
     except (Unusable, OSError):
         return False
-    try:
+    with suppress(OSError), closing(lock):
         remove_database(place)
-    except OSError:
-        return False
-    finally:
-        os.close(lock)
-    return True
+        return True
+    return False
 
 
 def _places(folder: str, state: str) -> tuple[list[str], list[str]]:

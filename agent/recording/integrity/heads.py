@@ -18,6 +18,7 @@ from hashlib import sha256
 import msgspec
 from msgspec import Struct
 
+from agent.config.private_file import closing
 from agent.recording.chained_lines import BEFORE_FIRST, Link, name_of
 from agent.recording.naming import staged_path
 from agent.struct_types import built
@@ -146,10 +147,8 @@ def read_heads(heads: str, session_id: str) -> list[Head]:
         fd = os.open(head_path(heads, session_id), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    try:
+    with closing(fd):
         return [head for _, head in pairs_in(fd)]
-    finally:
-        os.close(fd)
 
 
 def find_head(heads: str, session_id: str, log: str) -> Head | None:
@@ -166,15 +165,14 @@ def forget_head(heads: str, session_id: str, log: str) -> None:
     """Remove the head of a log, if there is one. Raises OSError."""
     if find_head(heads, session_id, log) is None:
         return
-    descriptor = os.open(head_path(heads, session_id), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
+    with closing(
+        os.open(head_path(heads, session_id), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    ) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         for offset, head in pairs_in(descriptor):
             if head.names(log):
                 os.pwrite(descriptor, BLANK * 2, offset)
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def belongs_elsewhere(heads: str, session_id: str, log: str, folder: str) -> bool:

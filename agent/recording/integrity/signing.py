@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from agent.config.optional_parts import ask_keyring, install_command
 from agent.config.paths import make_folder
-from agent.config.private_file import replace_file
+from agent.config.private_file import closing, replace_file
 from agent.protocol.errors import ConfigError
 from agent.recording.chained_lines import Link
 from agent.recording.disk import PRIVATE_FILE
@@ -186,16 +186,15 @@ def _signature(line: bytes) -> Signature | None:
 
 def _append(path: str, line: bytes) -> None:
     make_folder(os.path.dirname(path))
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
-    try:
+    with closing(
+        os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
+    ) as fd:
         size = os.fstat(fd).st_size
         if size and os.pread(fd, 1, size - 1) != b"\n":
             line = b"\n" + line  # a crash tore the last one
         if os.write(fd, line) != len(line):
             raise OSError("short write")
         os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def signed_bytes(session_id: str, log: str, link: Link, time: str) -> bytes:

@@ -22,6 +22,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from agent.config.private_file import closing
 from agent.execution import kernel, system_calls
 from agent.execution.confine.lock.asked_changes import CHANGES, as_number
 from agent.execution.confine.lock.asked_descriptors import AskedDescriptors, OwnDescriptors
@@ -115,7 +116,7 @@ class AskedCalls:
             fcntl.ioctl(self._listener, _SAME_PROCESSOR, 1)
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
-        with kernel.closing(self._listener):  # however this ends: then nobody waits for an answer
+        with closing(self._listener):  # however this ends: then nobody waits for an answer
             while all(events & select.POLLIN for _fd, events in poll.poll()):
                 self._answer()
 
@@ -174,13 +175,11 @@ class AskedCalls:
             while waiting.interrupt():
                 time.sleep(_PAUSE / 10)
             return
-        try:
+        with closing(process):
             ended.register(process, select.POLLIN)
             while not waiting.over:
                 if (ended.poll(_PAUSE * 1000) or not self._waits(key)) and waiting.interrupt():
                     time.sleep(_PAUSE / 10)
-        finally:
-            os.close(process)
 
     def _do(self, key: int, name: str, act: Any, caller: Caller, words: list[int]) -> None:
         try:

@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from agent.execution import kernel, system_calls
+from agent.config.private_file import closing
+from agent.execution import system_calls
 from agent.execution.confine.lock.caller import PATH, Caller, Refused
 from agent.execution.process_tree.tree import descendants
 
@@ -110,7 +111,7 @@ def open_device(path: bytes, flags: int) -> int | None:
         found = os.open(path, PATH | os.O_NOFOLLOW)
     except OSError:
         return None
-    with kernel.closing(found):
+    with closing(found):
         status = os.fstat(found)
         if not stat.S_ISCHR(status.st_mode) or status.st_rdev not in _HARMLESS or status.st_mode & _FOR_ALL != _FOR_ALL:
             return None
@@ -161,7 +162,7 @@ def _start_of_code(process: int) -> int:
 
 def _begin_of(path: str) -> bytes:
     """The first page, all that such files have; in one read. Raises OSError."""
-    with kernel.closing(os.open(path, os.O_RDONLY | os.O_CLOEXEC)) as fd:
+    with closing(os.open(path, os.O_RDONLY | os.O_CLOEXEC)) as fd:
         return os.read(fd, 4096)
 
 
@@ -215,7 +216,7 @@ class AskedDescriptors:
     def terminal(self, caller: Caller, number: int, request: int, value: int) -> int:
         """A request that changes a terminal. Raises OSError or Refused."""
         request &= 0xFFFFFFFF
-        with kernel.closing(_terminal(caller, number)) as fd:
+        with closing(_terminal(caller, number)) as fd:
             status = os.fstat(fd)
             if not stat.S_ISCHR(status.st_mode) or not os.isatty(fd):
                 raise system_calls.error(errno.ENOTTY)
@@ -231,7 +232,7 @@ class AskedDescriptors:
 
     def lock(self, caller: Caller, number: int, operation: int) -> int:
         """An exclusive lock, which keeps others waiting: on what it may write. Raises OSError or Refused."""
-        with kernel.closing(caller.descriptor(number)) as fd:
+        with closing(caller.descriptor(number)) as fd:
             if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY and not self._may_change(fd):
                 raise Refused("lock a file of others", needless=True)
             while True:

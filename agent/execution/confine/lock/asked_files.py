@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NoReturn
 
+from agent.config.private_file import closing
 from agent.execution import kernel
 from agent.execution.confine.lock.asked_changes import refuse_rights_of_owner
 from agent.execution.confine.lock.asked_descriptors import (
@@ -85,7 +86,7 @@ class AskedFiles:
             found = os.open(text, PATH)
         except OSError:
             return None
-        with kernel.closing(found):
+        with closing(found):
             status = os.fstat(found)
             if (status.st_dev, status.st_ino) not in self._plan.files or not self._descriptors.is_shell(caller):
                 return None
@@ -184,7 +185,7 @@ class AskedFiles:
 
     def link(self, caller: Caller, old: tuple[int, int], new: tuple[int, int], flags: int) -> int:
         """Another name for a file: both must be ones that may be written, else it could be changed by its new name. Raises as above."""
-        with kernel.closing(caller.name(*old).found(follow=bool(flags & _FOLLOW))) as fd:
+        with closing(caller.name(*old).found(follow=bool(flags & _FOLLOW))) as fd:
             status = os.fstat(fd)
             if status.st_nlink:
                 self._judge(fd, real_path(fd), "link", needless=False)
@@ -195,7 +196,7 @@ class AskedFiles:
 
     def change(self, caller: Caller, path: Name, act: Callable[[str], None], *, follow: bool = True) -> int:
         """Something of a file that is no content: `act` gets a name of it that cannot change. Raises OSError or Refused."""
-        with kernel.closing(path.found(follow=follow)) as fd:
+        with closing(path.found(follow=follow)) as fd:
             self._judge(fd, real_path(fd), "change", needless=False)
             self._as(caller, lambda: act(f"/proc/self/fd/{fd}"))
         return 0
@@ -234,7 +235,7 @@ class AskedFiles:
     def _entry(self, path: Name, verb: str) -> Iterator[tuple[int, bytes, bytes]]:
         """The folder of a name that is there, open; the name; the real path. Raises OSError or Refused."""
         parent, name, real = _parted(path)
-        with kernel.closing(parent):
+        with closing(parent):
             os.lstat(name, dir_fd=parent)
             if not is_at(parent, os.path.dirname(real)) or not self._plan.writes(real, self._own):
                 self._refuse(real, verb, possible=_may(os.path.dirname(real)), needless=False)
@@ -247,7 +248,7 @@ class AskedFiles:
         """The same of a name that is not there yet."""
         parent, name, real = _parted(path, follow=follow)
         plan = self._plan
-        with kernel.closing(parent):
+        with closing(parent):
             if makes_nothing(parent):
                 raise error(errno.ENOENT)
             here = is_at(parent, os.path.dirname(real))

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from functools import cache, partial
 
+from agent.config.private_file import closing
 from agent.execution import kernel, system_calls
 from agent.execution.confine.call_filter import AF_NETLINK, DATAGRAM, SOCKET_KIND
 from agent.execution.confine.lock.caller import CURRENT, Caller, Name, Refused, is_at, real_path
@@ -106,7 +107,7 @@ class AskedSockets:
 def has_copies() -> bool:
     """Tell whether a descriptor of another process may be copied, tried with our own: no other process can make that fail."""
     try:
-        with kernel.closing(kernel.pidfd_open(os.getpid())) as process:
+        with closing(kernel.pidfd_open(os.getpid())) as process:
             os.close(kernel.pidfd_getfd(process, process))
     except OSError:
         return False

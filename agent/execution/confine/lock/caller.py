@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from agent.config.private_file import closing
 from agent.execution import kernel, system_calls
 
 CURRENT = -100
@@ -30,7 +31,7 @@ class Name(NamedTuple):
 
     def found(self, *, follow: bool = True) -> int:
         """A descriptor (O_PATH) of what is there. Raises OSError."""
-        with kernel.closing(self._base()) as base:
+        with closing(self._base()) as base:
             if self.text == _NOTHING:
                 return os.dup(base)
             try:
@@ -69,7 +70,7 @@ class Name(NamedTuple):
                 continue
             except OSError:
                 return False
-            with kernel.closing(folder):
+            with closing(folder):
                 if name in (_NOTHING, b".", b"..") or os.fstat(folder).st_dev == _proc():
                     return False
                 try:
@@ -87,7 +88,7 @@ class Name(NamedTuple):
         if name in (_NOTHING, b".", b".."):
             raise system_calls.error(errno.EINVAL)
         if follow:
-            with kernel.closing(self._base()) as base:
+            with closing(self._base()) as base:
                 return self._walked(base, self.text.rstrip(b"/"), follow=True, whole=False)
         above = self._replace(text=head or (b"/" if self.text.startswith(b"/") else _NOTHING))
         return above.found(), name
@@ -208,7 +209,7 @@ class Caller:
         self.waits = waits
 
     def memory(self, address: int, size: int) -> bytes:
-        with kernel.closing(os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)) as fd:
+        with closing(os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)) as fd:
             return os.pread(fd, size, address)
 
     def text(self, address: int) -> bytes:
@@ -226,7 +227,7 @@ class Caller:
         return int(self.status("Tgid") or 0)
 
     def descriptor(self, number: int) -> int:
-        with kernel.closing(kernel.pidfd_open(self.process() or self.pid)) as process:
+        with closing(kernel.pidfd_open(self.process() or self.pid)) as process:
             return kernel.pidfd_getfd(process, number & 0xFFFFFFFF)
 
     def name(self, folder: int, address: int) -> Name:
@@ -246,7 +247,7 @@ class Caller:
     def _status(self) -> bytes:
         """Read once: it does nothing meanwhile."""
         try:
-            with kernel.closing(os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)) as fd:
+            with closing(os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)) as fd:
                 return os.read(fd, 8192)
         except OSError:
             return b""

@@ -13,7 +13,7 @@ import threading
 
 import pytest
 
-from agent.execution import kernel
+from agent.config.private_file import closing
 from agent.execution.confine.lock import asked_calls, asked_descriptors
 from agent.execution.confine.lock.caller import CURRENT, Name
 
@@ -149,7 +149,7 @@ def test_a_device_that_all_may_write_is_opened_at_once_and_what_only_stands_in_i
 
 def test_what_surely_leads_to_nothing_is_told_without_walking(folder):
     def missing(text):
-        with kernel.closing(os.open("/", os.O_PATH)) as base:
+        with closing(os.open("/", os.O_PATH)) as base:
             return Name(os.getpid(), threading.get_native_id(), CURRENT, os.fsencode(text))._is_missing(base)
 
     (folder / "own").symlink_to("/proc/self")

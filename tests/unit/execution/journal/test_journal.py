@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.config.private_file import closing
 from agent.execution.journal import trees
 from agent.execution.journal.journal_folder import JournalFolder
 from agent.execution.journal.store import Journals
-from agent.execution.kernel import closing
 from agent.protocol.errors import CommitFailed, InvalidState, NotFound, RehearsalConflict, UndoConflict, UndoFailed
 from agent.protocol.rehearsals import Conflict, UndoEntry
 from tests.support.journal_case import RUN, Rehearsed
