@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent.app.manuals import ask_help
+from agent.app.retrieval import ask_help
 from agent.protocol.errors import CoreError
 from agent.retrieval.manuals import Manuals
 from benchmarks.nl2sh import answers, judged

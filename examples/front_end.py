@@ -12,8 +12,7 @@ from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import UserInput
 from agent.protocol.records import Record, encode
 from agent.protocol.requests import RunOptions, RunRequest
-from agent.text.inert_json import inert_json
-from agent.text.shown import shown
+from agent.text.shown import inert_json, shown
 
 
 class FrontEnd:

@@ -20,7 +20,7 @@ from agent.protocol.errors import ConfigError, CoreError, NotFound
 from agent.protocol.ports import Planner, Redactor
 
 if TYPE_CHECKING:
-    from agent.app.vault import ProcessVault
+    from agent.app.planner_settings import ProcessVault
     from agent.planner.cascade import Stage
     from agent.planner.offline.remembered import RememberedCommands
     from agent.planner.own_recipes import OwnRecipes

@@ -10,10 +10,10 @@ from agent.app.app_state import app_state
 from agent.app.execution import ProcessExecution
 from agent.app.lazy_ports import LazyExecutor, built_late
 from agent.app.log import ProcessLogs
-from agent.app.manuals import ProcessManuals
 from agent.app.memory import ProcessMemory
+from agent.app.planner_settings import ProcessVault
 from agent.app.policy import ProcessPolicies
-from agent.app.vault import ProcessVault
+from agent.app.retrieval import ProcessManuals
 from agent.config.load import Loaded
 from agent.config.paths import config_dir, state_dir
 from agent.protocol.errors import CoreError

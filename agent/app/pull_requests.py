@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.app.vault import ProcessVault
+from agent.app.planner_settings import ProcessVault
 from agent.config.load import Loaded
 from agent.protocol.actions import LOCAL, PullRequest
 from agent.protocol.approvals import ApprovedPullRequest

@@ -6,8 +6,8 @@ import asyncio
 
 from agent.commands.context import Change, CommandContext, DispatchOutcome, needs_active
 from agent.commands.definition import Definition
+from agent.library.agents import Role
 from agent.library.macros import expanded, split_words
-from agent.library.roles import Role
 from agent.protocol.commands import ExitRole, Macro, UseRole
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import UserInput

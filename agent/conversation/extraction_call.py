@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from agent.conversation.framework.context.history import USUAL_TOKENS, fitted
+from agent.conversation.framework.history import USUAL_TOKENS, fitted
 from agent.conversation.framework.progress.questions import MOST_FIELDS
 from agent.conversation.framework.state.configuration import FieldDefinition, ValueType
 from agent.conversation.framework.state.ports import Complete, ExtractedValue, ListChange

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.conversation.background.choosing import KnowingBackend
 from agent.conversation.extraction_call import ExtractionCall
-from agent.conversation.form.offline import GuidedForm
+from agent.conversation.form import GuidedForm
 from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.handoff_data import EngineHandoff
 from agent.conversation.framework.state.ports import (

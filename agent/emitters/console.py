@@ -12,7 +12,7 @@ from agent.emitters.streams import Sink, sink_of
 from agent.protocol.errors import CoreError, EmitError, WriteFailed
 from agent.protocol.ports import Emitter
 from agent.protocol.records import Record
-from agent.text.inert_json import json_line
+from agent.text.shown import json_line
 
 
 def print_rows(

@@ -14,8 +14,7 @@ from typing import Any
 from agent.emitters.console import padded
 from agent.emitters.paint import cell_width, cut_to_width, fitting, paint, safe_cell
 from agent.emitters.streams import Sink
-from agent.text.inert_json import json_line
-from agent.text.shown import shown
+from agent.text.shown import json_line, shown
 from agent.text.sizes import counted
 
 Row = Sequence[Any]

@@ -163,7 +163,7 @@ class JsonlEmitter:
     async def emit(self, record: Record) -> None:
         line = encode(record)
         if self._sink.is_tty:
-            from agent.text.inert_json import inert_json
+            from agent.text.shown import inert_json
 
             line = inert_json(line.decode("utf-8", "replace")).encode()
         self._sink.write(line)

@@ -9,11 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from agent.library.agents import Agent, agent_data_in, agents_in
+from agent.library.agents import Agent, Role, agent_data_in, agents_in, roles_in
 from agent.library.entries import Entries
 from agent.library.front_matter import place_of, typed
 from agent.library.macros import Macro, macros_in
-from agent.library.roles import Role, roles_in
 from agent.protocol.errors import ConfigError, CoreError
 from agent.protocol.todos import Todo, open_todos, todo_text
 from agent.text.shown import shown_line

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from agent.library.agents import VARIABLE, Variable, fill
 from agent.library.entries import Entries
 from agent.library.front_matter import place_of, typed
-from agent.library.roles import VARIABLE, Variable, fill
 from agent.protocol.errors import ConfigError, InvalidRequest
 
 MAX_DEPTH = 8

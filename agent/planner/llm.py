@@ -10,9 +10,7 @@ from msgspec import structs
 
 from agent.planner.codecs.codecs import Codec, make_codec
 from agent.planner.codecs.extract import strip_thinking
-from agent.planner.echoes import echoes
-from agent.planner.model_call import Answer, ask, counted, unheard
-from agent.planner.option_facts import OptionFacts, correction, lost
+from agent.planner.model_call import Answer, OptionFacts, ask, correction, counted, echoes, lost, unheard
 from agent.planner.prompt import Prompt
 from agent.planner.untrusted import clip, one_line, prompt_text
 from agent.protocol.errors import Echoed, PlannerError, ProviderError

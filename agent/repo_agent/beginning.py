@@ -13,10 +13,9 @@ from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
 from agent.planner.facts.git_facts import repository_of
 from agent.protocol.errors import CoreError, InvalidState, IoError, NotFound
-from agent.repo_agent.calls import CallDoors
-from agent.repo_agent.done_check import tasks_here
+from agent.repo_agent.calls import CallDoors, tasks_here
+from agent.repo_agent.marks import new_place
 from agent.repo_agent.open_questions import OpenQuestions
-from agent.repo_agent.rehearsals import new_place
 from agent.repo_agent.repository import Repository, changed_settings
 from agent.repo_agent.root import root_of, text_in
 from agent.repo_agent.task_file import Entry, Status, TaskFile, read_tasks

@@ -16,8 +16,7 @@ from agent.protocol.events.goal import CycleFinished, CyclePlanned, CycleStarted
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import Chat, ToolCalls
 from agent.repo_agent.beginning import begin, brief
-from agent.repo_agent.calls import CallRunner
-from agent.repo_agent.done_check import tasks_here
+from agent.repo_agent.calls import CallRunner, tasks_here
 from agent.repo_agent.open_questions import OpenQuestion
 from agent.repo_agent.tools.definition import prompt
 from agent.repo_agent.tools.registry import TOOLS

@@ -1,13 +1,17 @@
-"""Run git in a repository, in a way in which a hostile one cannot make git run anything.
+"""Run git in a repository, in a way in which a hostile one cannot make git run anything; and write the commands that change one.
 
 What may be configured in the repository itself and would be run (hooks, monitors, filters, merge drivers, ssh commands) is switched off,
 and nothing here uses the network.
+
+Those are for the gate to run in a worktree: hooks are respected, nothing is ever forced, and no text of a model stands in them unquoted.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from shlex import quote
 
 from agent.planner.facts.git_facts import HARDENED
 from agent.protocol.errors import IoError
@@ -65,3 +69,38 @@ def switched_off(scoped: Iterable[str]) -> tuple[str, ...]:
         )  # a driver that fails leaves a conflict to be seen
         values += [f"GIT_CONFIG_KEY_{number}={name}", f"GIT_CONFIG_VALUE_{number}={off}"]
     return (f"GIT_CONFIG_COUNT={len(values) // 2}", *values) if values else ()
+
+
+FORGET_WORKTREES = "git worktree prune"
+"""Has git forget worktrees whose folders are gone."""
+_MOVED = re.compile(r"^ {3}([0-9a-f]{4,64})\.\.[0-9a-f]{4,64} ", re.M)
+_NEW = re.compile(r"^ \* \[", re.M)
+
+
+def fetch(remote: str) -> str:
+    """Return what brings in the branches of a remote, and nothing else of it."""
+    return f"git fetch --prune --no-tags -- {quote(remote)}"
+
+
+def add_worktree(folder: str, branch: str, *, new_from: str = "") -> str:
+    """Return what checks a branch out in a folder of its own; `new_from`: it is made, from that revision."""
+    if new_from:
+        return f"git worktree add --no-track -b {quote(branch)} -- {quote(folder)} {quote(new_from)}"
+    return f"git worktree add -- {quote(folder)} {quote(branch)}"
+
+
+def remove_worktree(folder: str) -> str:
+    """Return what removes the folder of a worktree; git refuses where something in it is in no commit."""
+    return f"git worktree remove -- {quote(folder)}"
+
+
+def commit(message: str, *, sign_off: bool = False) -> str:
+    """Return what commits all that differs. `sign_off`: with the person's line, where they vouch for their commits so."""
+    return f"git add -A && git commit {'--signoff ' if sign_off else ''}-m {quote(message)}"
+
+
+def was_left_at(commit: str, tip: str, said: str) -> bool:
+    """Tell from what a push said whether it found the branch of the remote at that commit ("" for none), and brought it to `tip`."""
+    if moved := _MOVED.findall(said):
+        return bool(commit) and commit.startswith(moved[-1])
+    return _NEW.search(said) is not None or commit == tip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent.policy.grants import push_text
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.ports import PullRequests
-from agent.repo_agent import git_commands, messages, secret_check
+from agent.repo_agent import git, messages, secret_check
 from agent.repo_agent.repository import changed_settings
 from agent.repo_agent.task_file import Entry, read_tasks
 from agent.repo_agent.test_settings import test_setup
@@ -69,7 +69,7 @@ class Publication:
         found = await secret_check.in_changes(self.place.repository, changes, self.place.redact)
         _refuse_secrets(found, "nothing was committed")
         item = await self.doors.run(
-            git_commands.commit(message, sign_off=self.place.sign_off), reason="one commit of all that differs"
+            git.commit(message, sign_off=self.place.sign_off), reason="one commit of all that differs"
         )
         if not succeeded(item):
             raise NotPublished(f"nothing was committed: {said_by(item)}")
@@ -93,7 +93,7 @@ class Publication:
             why = await self._rejected(remote, branch) if item.outcome == "ran" else ""
             raise NotPublished(f"{branch} was not pushed: {why}{said_by(item)}")
         left = place.there.get(branch) or (place.marks.left_at(branch) if place.marks is not None else "")
-        if not git_commands.was_left_at(left, tip, item.stderr) and branch not in place.progress.pushed_elsewhere:
+        if not git.was_left_at(left, tip, item.stderr) and branch not in place.progress.pushed_elsewhere:
             place.progress.pushed_elsewhere.append(branch)
         place.there[branch] = tip
         if place.marks is not None:
@@ -118,7 +118,7 @@ class Publication:
 
     async def _rejected(self, remote: str, branch: str) -> str:
         """Say what the remote has that is not here, where that is why."""
-        item = await self.doors.run(git_commands.fetch(remote), reason="why the push was rejected")
+        item = await self.doors.run(git.fetch(remote), reason="why the push was rejected")
         theirs = (await self.place.repository.fetched()).get(branch, "") if succeeded(item) else ""
         there = await self.place.repository.ahead_behind(theirs) if theirs else None
         if not there or not there[1]:
@@ -134,9 +134,7 @@ class Publication:
         if not place.remote:
             return
         await self._check_settings()
-        item = await self.doors.run(
-            git_commands.fetch(place.remote), reason="the newest state of what is to be merged into"
-        )
+        item = await self.doors.run(git.fetch(place.remote), reason="the newest state of what is to be merged into")
         if not succeeded(item):
             raise NotPublished(f"{place.remote} could not be fetched: {said_by(item)}")
         there = await self.place.repository.fetched()

@@ -15,7 +15,7 @@ from shlex import quote
 from agent.config.paths import make_folder
 from agent.protocol.errors import IoError
 from agent.protocol.messages import CommandItem
-from agent.repo_agent import git_commands
+from agent.repo_agent import git
 from agent.repo_agent.branches import Base, TaskBranch
 from agent.repo_agent.marks import Marks
 from agent.repo_agent.messages import branch_of
@@ -50,7 +50,7 @@ class Worktrees:
                 raise IoError(
                     why, hint=f"make it absolute: git remote set-url {quote(remote)} {shown_line(quote(place))}"
                 )
-            item = await doors.run(git_commands.fetch(remote), reason="the newest state, before work begins")
+            item = await doors.run(git.fetch(remote), reason="the newest state, before work begins")
             _require(item, f"{remote} could not be fetched")
             self._there, self._base = await self.repository.fetched(), None
 
@@ -128,9 +128,7 @@ class Worktrees:
         kept = [ahead[0] == 0 for place in places if (ahead := await inside.ahead_behind(place))]
         if base.remote and not any(kept):
             raise IoError(f"{branch} has commits that were not pushed; {folder} stays")
-        item = await doors.run(
-            git_commands.remove_worktree(folder), reason="its task is done, and nothing is lost with it"
-        )
+        item = await doors.run(git.remove_worktree(folder), reason="its task is done, and nothing is lost with it")
         _require(item, f"{folder} could not be removed")
 
     async def folder(self, task: int) -> str:
@@ -187,12 +185,12 @@ class Worktrees:
         if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
             raise IoError(f"{folder} is in the way", hint="move it elsewhere")
         if forget:  # somebody removed the folder, and git still counts it as one
-            _require(await doors.run(git_commands.FORGET_WORKTREES), "git could not forget an old worktree")
+            _require(await doors.run(git.FORGET_WORKTREES), "git could not forget an old worktree")
         if await self.repository.tip(branch):
-            text = git_commands.add_worktree(folder, branch)
+            text = git.add_worktree(folder, branch)
         else:
             begun = (self._there or {}).get(branch, "")
-            text = git_commands.add_worktree(folder, branch, new_from=begun or base.commit)
+            text = git.add_worktree(folder, branch, new_from=begun or base.commit)
             marks.begin(begun)
         item = await doors.run(text, reason=f"a folder of its own for {branch}")
         _require(item, f"no worktree could be made at {folder}")

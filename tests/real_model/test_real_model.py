@@ -19,8 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from agent.engine.agent_tools import TodoList
-from agent.library.agents import agents_in
-from agent.library.roles import roles_in
+from agent.library.agents import agents_in, roles_in
 from agent.planner.few_shot import FewShot
 from agent.planner.llm import LLMPlanner
 from agent.protocol.errors import PlannerError

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent.conversation.form.offline import GuidedForm
+from agent.conversation.form import GuidedForm
 from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.ports import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent.conversation.framework.context.context_parts import blend_in_words
+from agent.conversation.framework.context_parts import blend_in_words
 from agent.conversation.framework.progress.phases import successor
 from agent.conversation.framework.state.config_data import (
     AllOf,

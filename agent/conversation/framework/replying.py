@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from agent.conversation.framework.context.context import ContextAssembler, TurnTexts, calibrated
+from agent.conversation.framework.context import ContextAssembler, TurnTexts, calibrated
 from agent.conversation.framework.handoff.exits import offer, offered_exit
 from agent.conversation.framework.handoff.handoff import format_handoff_for_context
 from agent.conversation.framework.handoff.verification import reminder, take_up, verify_handoff

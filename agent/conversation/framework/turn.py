@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agent.conversation.framework.context.context import AssembledContext
+from agent.conversation.framework.context import AssembledContext
 from agent.conversation.framework.extraction.extraction import ExtractionResult
 from agent.conversation.framework.progress.conditions import Evaluators, guarded
 from agent.conversation.framework.progress.phases import PhaseStateMachine

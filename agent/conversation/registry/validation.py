@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from msgspec import UNSET, Struct
 
-from agent.conversation.framework.context.context_parts import unknown_variables
+from agent.conversation.framework.context_parts import unknown_variables
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.surfaces import (
     CoverageModel,

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from agent.conversation.extraction_call import ExtractionCall
-from agent.conversation.form.offline import GuidedForm
+from agent.conversation.form import GuidedForm
 from agent.conversation.framework.progress.questions import next_question
 from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.ports import (

@@ -15,7 +15,7 @@ from agent.emitters.export.frames import Frame, Look, wall_seconds
 from agent.emitters.export.screen_script import screen_script
 from agent.emitters.paint import safe_line
 from agent.protocol.records import Record
-from agent.text.inert_json import inert_json
+from agent.text.shown import inert_json
 from agent.version import __version__
 
 COLUMNS, ROWS = 100, 30

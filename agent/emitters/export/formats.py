@@ -12,7 +12,7 @@ from msgspec import Struct
 from agent.audit.story.model import GoalStory, Item
 from agent.audit.story.objects import VERSION, as_json, goal_object, item_object
 from agent.protocol.records import Record
-from agent.text.inert_json import inert_json
+from agent.text.shown import inert_json
 
 if TYPE_CHECKING:
     from agent.recording.integrity.verify import Checked

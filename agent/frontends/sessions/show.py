@@ -73,7 +73,7 @@ def story_text(services: Services, path: str | None) -> str:
 
 async def _objects(session: SessionFile, items: Iterable[Item], wanted: int, out: Sink) -> None:
     """One object a goal (or part of a long one), a line each."""
-    from agent.text.inert_json import inert_json
+    from agent.text.shown import inert_json
 
     number = 0
     for item in items:

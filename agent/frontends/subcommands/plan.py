@@ -17,8 +17,7 @@ from agent.protocol.outcomes import ExitCode
 from agent.protocol.ports import Planner
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, ToolCalls
 from agent.protocol.requests import PlannerRequest
-from agent.text.inert_json import json_line
-from agent.text.shown import shown
+from agent.text.shown import json_line, shown
 
 _MAX_LINE = 4_000_000
 

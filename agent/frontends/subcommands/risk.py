@@ -12,7 +12,7 @@ import msgspec
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExitCode
 from agent.risk.classifier import classify
-from agent.text.inert_json import json_line
+from agent.text.shown import json_line
 from agent.text.visible import make_visible
 
 if TYPE_CHECKING:

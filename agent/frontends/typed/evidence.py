@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from agent.frontends.typed.words import (
+from agent.frontends.typed.meanings import (
     ENGLISH,
     MORE_VERBS,
     NATURAL,

@@ -6,9 +6,31 @@ import os
 import re
 import shutil
 import time
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
-from agent.frontends.typed.words import BUILTINS
+_TABLE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+
+
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(_TABLE[kind].split())
+
+
+NATURAL = _words("natural")
+NOUNS = _words("nouns")
+ENGLISH = _words("english")
+NEED_OPTIONS = _words("need_options")
+TAKE_TEXT = _words("take_text")
+TAKE_NAMES = _words("take_names")
+TAKE_PROGRAMS = _words("take_programs")
+WRAPPERS = _words("wrappers")
+BUILTINS = _words("builtins")
+NOT_HERE = _words("not_here")
+NOT_ALONE = _words("not_alone")
+TARGETS = _words("targets")
+MORE_VERBS = {name: frozenset(verbs.split()) for name, verbs in _TABLE["more_verbs"].items()}
+
 
 _FUNCTION = re.compile(r"(?m)^(?:declare -f\w* |function )?([\w.:+-]+) ?\(\)")
 _ALIAS = re.compile(r"(?m)^(?:alias )?([\w.:+-]+)=")

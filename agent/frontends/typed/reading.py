@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agent.frontends.line import Goal, OwnCommand
 from agent.frontends.typed.evidence import Kind, Meanings, first_verbs, kind_of
-from agent.frontends.typed.words import ENGLISH, NATURAL, NOT_ALONE, NOT_HERE, WRAPPERS
+from agent.frontends.typed.meanings import ENGLISH, NATURAL, NOT_ALONE, NOT_HERE, WRAPPERS
 from agent.protocol.errors import InvalidRequest
 from agent.risk.reader.cursor import BudgetError
 from agent.risk.reader.syntax import Parser

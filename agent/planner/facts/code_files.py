@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from agent.planner.facts.contents import Contents
 from agent.planner.facts.file_systems import listed
 from agent.planner.facts.loaded_files import add_loaded, is_code
+from agent.planner.facts.regular_file import Contents
 from agent.planner.facts.settings_files import add_settings
 from agent.protocol.decisions import Effect, ProgramRun, RiskReport
 from agent.risk.tables.names import members

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
-from agent.planner.facts.contents import Contents
+from agent.planner.facts.regular_file import Contents
 from agent.risk.tables.names import names
 
 _MAX_TEXT = 16 * 1024

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from agent.planner.facts import file_systems
 from agent.planner.facts.code_files import FED_FROM
 from agent.planner.facts.file_systems import STORES, repositories_below, size_of, size_words
-from agent.planner.facts.folder_code import code_of_folder, doubtful_program
 from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.git_work import stashes, uncommitted
+from agent.planner.facts.settings_files import code_of_folder, doubtful_program
 from agent.planner.facts.wildcards import _MAGIC, GLOB, MAX_PATHS, UNREAD, WILD, fits, matches, odd_names
 from agent.protocol.decisions import Effect, RiskContext, RiskReport
 

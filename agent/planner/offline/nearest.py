@@ -12,7 +12,6 @@ from functools import cached_property
 
 from msgspec import Struct, structs
 
-from agent.lexicon.bm25 import Ranking
 from agent.lexicon.words import Token
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.guards import HOLDS_NO_TEXT
@@ -28,6 +27,7 @@ from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.values import Blank
 from agent.protocol.confirmations import Alternative
 from agent.protocol.messages import GoalItem
+from agent.text.fuzzy import Ranking
 
 MOST = 5
 _LOOKED_AT = 30  # recipes that share words, and are fitted

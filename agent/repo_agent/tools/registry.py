@@ -6,14 +6,12 @@ from typing import Any
 
 from agent.protocol.ports import ToolResult
 from agent.repo_agent.tools import review
-from agent.repo_agent.tools.commands import COMMANDS
 from agent.repo_agent.tools.definition import ToolDefinition
-from agent.repo_agent.tools.files import FILES
+from agent.repo_agent.tools.files import FILES, PATCHING
 from agent.repo_agent.tools.listing import LISTING
-from agent.repo_agent.tools.patch import PATCHING
 from agent.repo_agent.tools.rename import RENAMING
-from agent.repo_agent.tools.signals import SESSION_COMPLETE, SIGNALS
-from agent.repo_agent.tools.testing import TESTING
+from agent.repo_agent.tools.review import SESSION_COMPLETE, SIGNALS
+from agent.repo_agent.tools.testing import COMMANDS, TESTING
 from agent.repo_agent.workplace import Doors, Workplace
 
 _ALL = (*LISTING, *FILES, *PATCHING, *RENAMING, *TESTING, *COMMANDS, *review.TOOLS, *SIGNALS)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.conversation.framework.context.context import prompt_limit
+from agent.conversation.framework.context import prompt_limit
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.working_memory import from_data, to_data
 from agent.planner.untrusted import estimate_tokens

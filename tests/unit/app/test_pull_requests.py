@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.app.planner_settings import ProcessVault
 from agent.app.pull_requests import HostedPullRequests, hosted_pull_requests
-from agent.app.vault import ProcessVault
 from agent.config.load import Loaded
 from agent.config.settings import Settings
 from agent.execution.processes import HostProcesses

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.planner_settings import PlannerSettings, is_loopback
+from agent.app.planner_settings import PlannerSettings, ProcessVault, is_loopback
 from agent.app.planners import PlannerChoice
-from agent.app.vault import ProcessVault
 from agent.config.load import load_settings
 from agent.protocol.errors import ConfigError, InvalidState
 from agent.redaction.redactor import SecretRedactor

@@ -291,7 +291,7 @@ def test_what_was_only_touched_asks_nothing_unless_it_was_just_now(
     place: Path, monkeypatch, ago: int, asked: int
 ) -> None:
     """Who changes a file and changes it back does so again, as soon as nobody looks."""
-    monkeypatch.setattr("agent.planner.facts.contents._JUST_NOW", 0 if ago else 60_000_000_000)
+    monkeypatch.setattr("agent.planner.facts.regular_file._JUST_NOW", 0 if ago else 60_000_000_000)
     person = Busy(lambda: os.utime("x.sh"))
     executor, _ = go(place, "bash x.sh", person)
     assert (len(person.asked), len(executor.ran)) == (asked, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.library.agents import agent_words, agents_in, read_agent
+from agent.library.agents import agent_words, agents_in, read_agent, read_role, roles_in
 from agent.protocol.errors import ConfigError, InvalidRequest
 from agent.protocol.todos import MOST_ITEMS, Todo, todo_text, todos_in
 from agent.text.shown import shown_line
@@ -68,3 +68,30 @@ def test_a_list_is_the_same_after_it_was_written() -> None:
     assert todos_in(todo_text(todos)) == todos
     assert todos_in("a title\n[x] a\n* [ ] b\n[ ] c\n") == (Todo("a", done=True), Todo("c"))
     assert len(todos_in("[ ] a\n" * 200)) == MOST_ITEMS
+
+
+TEXT = """---
+description: a teacher
+variables:
+  - name: subject
+    default: shells
+  - name: level
+---
+Teach {{subject}} at {{ level }}; {{this}} stays.
+"""
+
+
+def test_variables_are_filled_and_other_braces_stay() -> None:
+    role = read_role("teacher", TEXT, "teacher.md")
+    assert role.filled({"level": "school"}) == "Teach shells at school; {{this}} stays."
+    assert role.filled({"level": "{{subject}}", "subject": "x"}) == "Teach x at {{subject}}; {{this}} stays."
+    with pytest.raises(InvalidRequest, match="needs level"):
+        role.filled({})
+
+
+def test_every_role_that_ships_can_be_taken_and_says_what_it_is() -> None:
+    roles = roles_in("/nowhere")
+    assert len(roles.names()) >= 6
+    for name in roles.names():
+        role = roles.load(name)
+        assert role.description and role.filled({}), name

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.library.agents import roles_in
 from agent.library.library import KINDS, Library, overview
-from agent.library.roles import roles_in
 from agent.protocol.errors import ConfigError, InvalidRequest, InvalidState, IoError, NotFound
 
 

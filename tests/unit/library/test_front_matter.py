@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.library.agents import read_role
 from agent.library.front_matter import front_and_body
 from agent.library.macros import read_macro
-from agent.library.roles import read_role
 from agent.protocol.errors import ConfigError
 from tests.support.each import each
 

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.library.agents import read_agent
+from agent.library.agents import read_agent, read_role
 from agent.library.library import read_rag
 from agent.library.macros import Macro, expanded, macros_in, read_macro
-from agent.library.roles import read_role
 from agent.protocol.errors import ConfigError, InvalidRequest, NotFound
 from tests.support.each import each
 

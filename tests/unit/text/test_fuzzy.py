@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.text.fuzzy import most_alike, within_slips
+from agent.text.fuzzy import Ranking, most_alike, within_slips
 from tests.support.each import each
 from tests.support.tries import tries
 
@@ -83,3 +83,19 @@ def test_many_long_names_of_the_same_letters_take_little_time() -> None:
     assert (
         time.process_time() - begun < 3
     )  # a tenth of a millisecond each; a table of all pairs of letters takes ten times that
+
+
+TEXTS = (
+    "show the log".split(),
+    "show files".split(),
+    "show the failed services of systemd now".split(),
+    "delete".split(),
+)
+
+
+def test_what_shares_the_rarest_words_comes_first() -> None:
+    ranking = Ranking(TEXTS)
+    assert ranking.best({"show", "systemd"}, 2) == [2, 1]
+    assert ranking.best({"show"}, 9) == [1, 0, 2]
+    assert ranking.best({"unheard"}, 9) == [] and Ranking(()).best({"a"}, 1) == []
+    assert ranking.rarity["systemd"] > ranking.rarity["show"]

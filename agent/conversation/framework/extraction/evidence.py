@@ -11,8 +11,7 @@ from typing import Any, Literal
 from agent.conversation.framework.extraction.extraction_values import UNUSABLE
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.text.lazy_pattern import lazily
-from agent.text.numbers import number_in
-from agent.text.vocabulary import SMALL_WORDS, Vocabulary, words
+from agent.text.vocabulary import SMALL_WORDS, Vocabulary, number_in, words
 
 NO_EVIDENCE = (
     0.75  # the most that a value is believed which names no words: enough for most fields, not for the strict ones

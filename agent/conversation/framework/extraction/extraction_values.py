@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.conversation.framework.state.configuration import FieldDefinition, ValueType
-from agent.text.numbers import is_number, number_in
 from agent.text.visible import well_formed
+from agent.text.vocabulary import is_number, number_in
 
 MOST_TEXT = 2_000  # characters of a text
 MOST_ITEMS = 50  # of a list, keys of an object

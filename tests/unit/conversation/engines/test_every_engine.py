@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from agent.conversation.authoring.lint import lint_engine
-from agent.conversation.framework.context.context_parts import system_prompt
+from agent.conversation.framework.context_parts import system_prompt
 from agent.conversation.framework.state.config_data import (
     AllOf,
     Condition,

@@ -13,7 +13,7 @@ from agent.conversation.framework.state.ports import AgentReply, ExtractedValue,
 from agent.conversation.framework.state.working_memory import ContextState, Extraction, PhaseState
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
 from tests.support.interview_world import METADATA, engine, known, memory, said
-from tests.unit.conversation.framework.context.test_history import Counted, talk
+from tests.unit.conversation.framework.test_history import Counted, talk
 
 CONFIG = engine()
 

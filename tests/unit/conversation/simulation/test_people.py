@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent.conversation.form.answers import read_answer
+from agent.conversation.form_answers import read_answer
 from agent.conversation.framework.extraction.extraction_values import read_value
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.registry.loading import load_engine

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.line import Goal, OwnCommand
+from agent.frontends.typed.meanings import BUILTINS
 from agent.frontends.typed.reading import decided, read_typed
-from agent.frontends.typed.words import BUILTINS
 from agent.protocol.errors import InvalidRequest
 from agent.risk.tables.store import program_names
 from tests.support.each import each

@@ -11,7 +11,7 @@ import pytest
 from agent.policy.model import Rule
 from agent.protocol.confirmations import Approved, Skipped
 from agent.protocol.requests import Approval
-from agent.repo_agent.tools.commands import COMMANDS
+from agent.repo_agent.tools.testing import COMMANDS
 from tests.support.fakes import FakePerson
 from tests.support.repo_world import RepoWorld
 from tests.unit.repo_agent.tools.review_support import GRANTED, feature, submit, write

@@ -11,7 +11,7 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from agent.conversation.form.answers import SURE, asks_back, corrections, explained, read_answer, taken_back
+from agent.conversation.form_answers import SURE, asks_back, corrections, explained, read_answer, taken_back
 from agent.conversation.framework.extraction.evidence import Said
 from agent.conversation.framework.progress.questions import IN_A_ROW, QuestionOrder
 from agent.conversation.framework.state.configuration import EngineConfiguration, FieldDefinition

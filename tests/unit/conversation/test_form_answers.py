@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.conversation.form.answers import asks_back, corrections, explained, read_answer, taken_back
+from agent.conversation.form_answers import asks_back, corrections, explained, read_answer, taken_back
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from tests.support.interview_case import engine, known, state

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.conversation.form.offline import GuidedForm
+from agent.conversation.form import GuidedForm
 from agent.conversation.framework.extraction.extraction import ExtractionPipeline
 from agent.conversation.framework.progress.obligations import assess, settle
 from agent.conversation.framework.progress.questions import Question, next_question

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.conversation.framework.context.history import fitted
+from agent.conversation.framework.history import fitted
 from agent.conversation.framework.state.configuration import EngineConfiguration, ModeBlend
 from agent.conversation.framework.state.ports import CountTokens
 from agent.conversation.framework.state.values import as_text

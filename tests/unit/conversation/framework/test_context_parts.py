@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from agent.conversation.framework.context.context_parts import blend_in_words, system_prompt, unknown_variables
+from agent.conversation.framework.context_parts import blend_in_words, system_prompt, unknown_variables
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import create_empty_working_memory
 from agent.protocol.errors import ConfigError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.conversation.framework.context.history import (
+from agent.conversation.framework.history import (
     ExtractiveCompressor,
     Kept,
     SlidingWindowCompressor,

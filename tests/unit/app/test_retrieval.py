@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.manuals import ProcessManuals
+from agent.app.retrieval import ProcessManuals
 from agent.protocol.decisions import RiskContext, RiskReport
 from agent.retrieval.manuals import Manuals, Missing
 from agent.retrieval.options import manual
@@ -26,7 +26,7 @@ def manuals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ProcessManuals:
 
 
 def test_it_says_what_is_not_there(manuals: ProcessManuals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.app.manuals._SECONDS", 30.0)
+    monkeypatch.setattr("agent.app.retrieval._SECONDS", 30.0)
     assert manuals.lacking(report("tar --odd -xf a; tar --even")) == "tar here has no --odd; tar here has no --even"
     assert manuals.lacking(report("tar -xf a")) == ""
 
@@ -43,12 +43,12 @@ def test_it_does_not_wait_for_a_text_that_takes_long(manuals: ProcessManuals, mo
     assert manuals.lacking(report("tar --odd")) == ""
     go_on.set()
     assert read.wait(60), "it is read to its end all the same"
-    monkeypatch.setattr("agent.app.manuals._SECONDS", 30.0)
+    monkeypatch.setattr("agent.app.retrieval._SECONDS", 30.0)
     assert manuals.lacking(report("tar --odd")) == "tar here has no --odd"
 
 
 def test_what_a_planner_has_asked_is_known_at_once(manuals: ProcessManuals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.app.manuals._SECONDS", 0.0)
+    monkeypatch.setattr("agent.app.retrieval._SECONDS", 0.0)
     assert manuals.manuals().missing_in("tar --odd")
     assert manuals.lacking(report("tar --odd")) == "tar here has no --odd"
     assert manuals.manuals().missing_in("tar -x") == ()
@@ -56,7 +56,7 @@ def test_what_a_planner_has_asked_is_known_at_once(manuals: ProcessManuals, monk
 
 
 def test_whatever_goes_wrong_nothing_is_said(manuals: ProcessManuals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agent.app.manuals._SECONDS", 30.0)
+    monkeypatch.setattr("agent.app.retrieval._SECONDS", 30.0)
     monkeypatch.setattr(Manuals, "missing", lambda *given: 1 / 0)
     assert manuals.lacking(report("tar --odd")) == ""
 

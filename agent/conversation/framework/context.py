@@ -13,8 +13,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.conversation.framework.context.context_parts import block, instructions, known_lines
-from agent.conversation.framework.context.history import USUAL_TOKENS, Kept, compressor, cut, fitted, rendered
+from agent.conversation.framework.context_parts import block, instructions, known_lines
+from agent.conversation.framework.history import USUAL_TOKENS, Kept, compressor, cut, fitted, rendered
 from agent.conversation.framework.state.configuration import Allocation, ContextConfig, EngineConfiguration
 from agent.conversation.framework.state.ports import Complete, ContextService, CountTokens, Message
 from agent.conversation.framework.state.working_memory import CompressionEvent, ContextState, WorkingMemory

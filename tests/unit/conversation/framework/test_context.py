@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.conversation.framework.context.context import (
+from agent.conversation.framework.context import (
     ORDER,
     AssembledContext,
     ContextAssembler,
@@ -29,7 +29,7 @@ from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import Cancelled
 from tests.support.interview_world import engine, known, memory
 from tests.support.tries import tries
-from tests.unit.conversation.framework.context.test_history import Counted, talk
+from tests.unit.conversation.framework.test_history import Counted, talk
 
 
 def assembled(

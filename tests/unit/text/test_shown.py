@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.emitters.streams import JsonlEmitter, MemorySink
 from agent.protocol.events.session import Notice
 from agent.protocol.records import Record, encode
-from agent.text.inert_json import inert_json
+from agent.text.shown import inert_json
 
 HOSTILE = "a\x1b]52;c;eA==\x07\x9b2J\x90\x7f\u202eb\u2066c\u2028d é 漢"
 
