@@ -13,13 +13,12 @@ from agent.app.log import ProcessLogs
 from agent.app.memory import ProcessMemory
 from agent.app.planner_settings import ProcessVault
 from agent.app.policy import ProcessPolicies
-from agent.app.retrieval import ProcessManuals
+from agent.app.retrieval import ProcessManuals, ProcessRags
 from agent.config.load import Loaded
 from agent.config.paths import config_dir, state_dir
 from agent.protocol.errors import CoreError
 
 if TYPE_CHECKING:
-    from agent.app.retrieval import ProcessRags
     from agent.engine.context import RequestContext
     from agent.engine.engine import Engine
     from agent.frontends.services import RuleController
@@ -114,8 +113,6 @@ class Process:
 
     @cached_property
     def rags(self) -> ProcessRags:
-        from agent.app.retrieval import ProcessRags
-
         return ProcessRags(lambda: self.library, self.environ, self.planners)
 
     def opened(self, context: RequestContext) -> None:

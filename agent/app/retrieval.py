@@ -5,7 +5,6 @@ An index lies in the state folder, what it is made of in the person's library.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import threading
@@ -104,6 +103,8 @@ class ProcessRags:
         """Bring its index up to date, with its vectors where it wants some. Paths in it begin at home. Raises
         CoreError; may be cancelled, and loses nothing then.
         """
+        import asyncio  # what only reads the logs has no use for it
+
         from agent.retrieval.building import build, embed
 
         rag = await asyncio.to_thread(self._library().rags.load, name)
@@ -169,6 +170,8 @@ class OpenRag:
         self.trouble = ""
 
     async def passages(self, text: str) -> tuple[ContextBlock, ...]:
+        import asyncio
+
         vector = await self._vector(text)
         hits = await asyncio.to_thread(
             self._index.search, text, self._rag.passages, model=self._rag.embeddings, vector=vector
