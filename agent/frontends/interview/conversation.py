@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from prompt_toolkit.completion import Completion
@@ -18,26 +18,25 @@ from agent.conversation.exports.kinds import EXPORTS, export
 from agent.conversation.exports.requirements import why
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT
 from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
-from agent.conversation.opening import opening, sidebar_of
 from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
-from agent.emitters.console import Noticing, complain_about, print_rows, say_prose
+from agent.emitters.console import complain_about, print_rows, say_prose
 from agent.emitters.interview_lines import panel
 from agent.emitters.streams import sink_of
-from agent.frontends.confirm.questions import asking_at, words_at
+from agent.frontends.confirm.questions import asking_at
 from agent.frontends.interview import typed
-from agent.frontends.interview.earlier import go_back, prepare_database
-from agent.frontends.interview.side_panel import PANEL_KEY, PanelSwitch, panel_rows
+from agent.frontends.interview.earlier import go_back, opening, prepare_database
+from agent.frontends.interview.handing_over import adjusted, missing_target, name_of, plan_first
+from agent.frontends.interview.side_panel import PANEL_KEY, PanelSwitch, sidebar_of
 from agent.frontends.piped import read_lines
 from agent.frontends.screen import Fragments, Screen
 from agent.frontends.session_controller import SessionController
 from agent.protocol.errors import CoreError, InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
-from agent.protocol.messages import ContextBlock, ReplyItem, UserInput
+from agent.protocol.messages import ReplyItem, UserInput
 from agent.protocol.outcomes import ExitCode, RunOutcome
 from agent.protocol.replies import usage_text
-from agent.protocol.requests import RunOptions
 from agent.text.shown import shown_line
 from agent.waiting import beside
 
@@ -62,11 +61,9 @@ class Conversation:
     then: str | None = None
     _offered: list[str] = field(default_factory=list)
     _prompt: AnswerPrompt | None = None
-    _laid: list[Fragments] = field(default_factory=list)
-    _laid_for: tuple[Any, int, int] = (None, 0, 0)
 
     def __post_init__(self) -> None:
-        self.controller.adjust = partial(_adjusted, engine=self.engine_id, accept="")
+        self.controller.adjust = partial(adjusted, engine=self.engine_id, accept="")
 
     async def run(self, first: str) -> int:
         """Talk until the person leaves or the interview has handed over to what is no engine. The exit code."""
@@ -124,18 +121,8 @@ class Conversation:
         return " · ".join(filter(None, (*parts, usage_text(self.controller.ctx.usage))))
 
     def panel(self, columns: int, rows: int) -> list[Fragments]:
-        """Lay it out for a terminal of that size; none where it is not to stand there. Anew where anything has changed: each frame asks
-        several times.
-        """
-        if not self.switch.stands:
-            return []
-        key = (self.controller.ctx.interview, columns, rows)
-        if not all(one is other for one, other in zip(key, self._laid_for, strict=True)):
-            memory, engine = self.memory(), self.engine()
-            known, sidebar = memory.completeness.overall, sidebar_of(engine, memory)
-            self._laid = panel_rows(sidebar, known, memory.turn_number, columns=columns, rows=rows)
-            self._laid_for = key
-        return self._laid
+        """Lay it out for a terminal of that size; none where it is not to stand there."""
+        return self.switch.laid(self.controller.ctx.interview, self.engine, self.memory, columns=columns, rows=rows)
 
     def completions(self, name: str, rest: str | None) -> Iterable[Completion]:
         """Complete `:name`, or the `rest` after it."""
@@ -219,7 +206,7 @@ class Conversation:
         ask, _ = asking_at(self.controller.confirmer)
         if ask is None or not self.controller.interactive:
             self._tell(f"enough is known to go on: :go {report.target}")
-        elif await ask(f"Enough is known. Hand over to {_name(report.target)} now?"):
+        elif await ask(f"Enough is known. Hand over to {name_of(report.target)} now?"):
             await self._go(report.target)
         else:
             self._tell(f"`:go {report.target}` does it later")
@@ -237,7 +224,7 @@ class Conversation:
             case "back":
                 await self._back(rest, memory.turn_number)
             case "go":
-                await self._go(rest or memory.offered or _missing_target(engine))
+                await self._go(rest or memory.offered or missing_target(engine))
             case "help" if rest and self.repl is not None and rest.lstrip(":") not in typed.COMMANDS:
                 await self.repl.do(f":help {rest}", asked=True)
             case "help":
@@ -252,14 +239,11 @@ class Conversation:
         elif rest:
             raise InvalidRequest(f"the panel can be on or off, not {rest!r}", hint="`:panel` alone prints it")
         else:
-            self._show_panel(sidebar_of(engine, memory), memory.completeness.overall)
-
-    def _show_panel(self, sidebar: dict[str, Any], completeness: float) -> None:
-        out = sink_of(sys.stdout)
-        if self.controller.services.settings.json:
-            print_rows([{"command": "panel", "sidebar": sidebar}], json=True, out=out)
-        else:
-            say_prose(panel(sidebar, completeness, color=out.color), out)
+            out, sidebar = sink_of(sys.stdout), sidebar_of(engine, memory)
+            if self.controller.services.settings.json:
+                print_rows([{"command": "panel", "sidebar": sidebar}], json=True, out=out)
+            else:
+                say_prose(panel(sidebar, memory.completeness.overall, color=out.color), out)
 
     async def _back(self, rest: str, last: int) -> None:
         """Go on from where it was after an earlier turn. Raises CoreError."""
@@ -273,14 +257,14 @@ class Conversation:
     async def _go(self, target: str) -> None:
         """Hand over, and go on there: another engine in this session, the planner where goals are typed. Raises CoreError."""
         controller, before, engine = self.controller, self.memory(), self.engine()
-        controller.adjust = partial(_adjusted, engine=self.engine_id, accept=target)
+        controller.adjust = partial(adjusted, engine=self.engine_id, accept=target)
         try:
-            wish = UserInput.from_text(f"go on with {_name(target)}")
-            outcome = await controller.send(
-                replace(wish, unlisted=True)
+            wish = UserInput.from_text(
+                f"go on with {name_of(target)}"
             )  # nobody's words: no session is named after them
+            outcome = await controller.send(replace(wish, unlisted=True))
         finally:
-            controller.adjust = partial(_adjusted, engine=self.engine_id, accept="")
+            controller.adjust = partial(adjusted, engine=self.engine_id, accept="")
         self.code = outcome.exit_code
         if outcome.exit_code != ExitCode.DONE:
             return
@@ -288,26 +272,13 @@ class Conversation:
             self._tell(f"`{':work' if self.repl is not None else 'agent-shell work'}` does the first of its tasks")
         elif target == PLANNER:
             known = export("context", before, engine.config)
-            await self._plan(known) if self.repl is None else self.repl.know(known)
-
-    async def _plan(self, known: str) -> None:
-        """Give the planner a first goal with what is known, in a session of its own."""
-        controller = self.controller
-        ask = words_at(controller.confirmer) if controller.interactive else None
-        goal = await ask("what shall the planner do first? Enter alone: nothing yet") if ask is not None else ""
-        if not (goal or "").strip():
-            known_by = f"agent-shell interview export context{self._named()} --resume {controller.ctx.session_id}"
-            self._tell(f"`{known_by}` prints what the planner is to know")
-            return
-        before, controller.adjust = controller.ctx, lambda options: options
-        opened = await controller.services.opened(
-            "cli", None, cwd=before.cwd, terminal=controller.services.has_terminal, attended=controller.interactive
-        )
-        await controller.adopt(opened, "switched")
-        controller.emitter = Noticing(controller.services.make_emitter())
-        given = replace(UserInput.from_text((goal or "").strip()), context=(known_block(known),))
-        outcome = await controller.send(given)
-        self.code = outcome.exit_code
+            if self.repl is not None:
+                self.repl.know(known)
+            elif (code := await plan_first(controller, known)) is not None:
+                self.code = code
+            else:
+                known_by = f"agent-shell interview export context{self._named()} --resume {controller.ctx.session_id}"
+                self._tell(f"`{known_by}` prints what the planner is to know")
 
     def _tell(self, text: str) -> None:
         if text and not self.controller.services.settings.json:
@@ -319,23 +290,3 @@ class Conversation:
             print_rows([{"command": command, "text": text}], json=True, out=sink_of(sys.stdout))
         elif self.controller.show is not None:
             await self.controller.show(text)
-
-
-def known_block(text: str) -> ContextBlock:
-    """Give the planner what an interview found out."""
-    return ContextBlock(label="requirements from the interview", text=text)
-
-
-def _adjusted(given: RunOptions, *, engine: str, accept: str) -> RunOptions:
-    return replace(given, interview=replace(given.interview, engine=engine, accept=accept))
-
-
-def _name(target: str) -> str:
-    return {PLANNER: "the planner", REPO_AGENT: "the repository agent (TASKS.md)"}.get(target, target)
-
-
-def _missing_target(engine: Engine) -> str:
-    """Raises InvalidRequest: nothing was offered yet, and nobody is handed over to somewhere by chance."""
-    targets = [each.target_engine for each in engine.config.exit_transitions]
-    known = f"{engine.config.name} hands over to {', '.join(targets)}" if targets else "nobody takes over from here"
-    raise InvalidRequest("hand over to whom?", hint=f":go TARGET; {known}")

@@ -1,4 +1,4 @@
-"""Go on with an interview from where it was: after an earlier turn, in a branch, or from the database where its log is not here."""
+"""Begin an interview, or go on from where it was: after an earlier turn, in a branch, or from the database where its log is not here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.audit.queries.interviews import place_after, turn_of
+from agent.conversation.framework.progress.questions import next_question
+from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.persistence.keeping import ProcessDatabase, database_at
+from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import registry
 from agent.conversation.state_record import read_state
 from agent.frontends.services import Services
@@ -24,6 +27,24 @@ from agent.waiting import in_thread
 
 if TYPE_CHECKING:
     from agent.conversation.persistence.store import Found
+
+
+def opening(engine: Engine, memory: WorkingMemory, *, names: bool, last: str = "") -> str:
+    """`names`: with the first question, where nothing was said yet; `last`: what was asked last, in a model's words."""
+    config = engine.config
+    if memory.ended:
+        return f"{config.name}: {memory.ended}"
+    if memory.turn_number:
+        known = round(memory.completeness.overall * 100)
+        question = config.field(memory.asked)
+        choices = [f"  {number}) {choice}" for number, choice in enumerate(question.choices, 1)] if question else []
+        open_one = last or ("\n".join([question.question, *choices]) if question else "")
+        turns = counted(memory.turn_number, "turn")
+        return f"{config.name}: {turns}, {known} % known; `:panel` shows what.\n{open_one}".rstrip()
+    asked = config.field(memory.asked)  # where the first turn did not come to its end
+    first = next_question(replace(memory, asked=""), config) if names else None
+    text = asked.question if names and asked and asked.question else first.text if first else ""
+    return f"{config.name}. {config.description}\n{text}"
 
 
 class Earlier(Struct, frozen=True, kw_only=True):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
+from agent.conversation.framework.progress.sidebar import SidebarBuilder
+from agent.conversation.framework.state.working_memory import WorkingMemory
+from agent.conversation.registry.loading import Engine
 from agent.emitters.interview_lines import MARKS, phase_name, progress
 from agent.emitters.paint import cell_width, cut_to_width, safe_line
 from agent.frontends.screen import Fragments, Screen
@@ -24,6 +29,8 @@ class PanelSwitch:
 
     wanted: bool = True
     screen: Screen | None = None
+    _laid: list[Fragments] = field(default_factory=list)
+    _laid_for: tuple[Any, int, int] = (None, 0, 0)
 
     @property
     def has_room(self) -> bool:
@@ -35,6 +42,28 @@ class PanelSwitch:
     @property
     def stands(self) -> bool:
         return self.wanted and self.has_room
+
+    def laid(
+        self, state: Any, engine: Callable[[], Engine], memory: Callable[[], WorkingMemory], *, columns: int, rows: int
+    ) -> list[Fragments]:
+        """Lay the panel out, anew where state or size has changed: each frame asks several times. None of it where it does not stand."""
+        key = (state, columns, rows)
+        if self.stands and not all(one is other for one, other in zip(key, self._laid_for, strict=True)):
+            known = memory()
+            sidebar = sidebar_of(engine(), known)
+            self._laid = panel_rows(sidebar, known.completeness.overall, known.turn_number, columns=columns, rows=rows)
+            self._laid_for = key
+        return self._laid if self.stands else []
+
+
+def sidebar_of(engine: Engine, memory: WorkingMemory) -> dict[str, Any]:
+    """Return it for a state, {} in a phase that its engine does not have any more."""
+    phase = engine.config.phase(memory.phase.current)
+    if phase is None:
+        return {}
+    built = SidebarBuilder(engine.config, engine.evaluators).build(memory, phase)
+    data: dict[str, Any] = msgspec.to_builtins(built)
+    return data
 
 
 def panel_rows(sidebar: dict[str, Any], completeness: float, turn: int, *, columns: int, rows: int) -> list[Fragments]:

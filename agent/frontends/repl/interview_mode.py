@@ -18,7 +18,8 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from agent.audit.queries.choosing import NEWEST
 from agent.conversation.registry.registry import DEFAULT, engine_id, registry
 from agent.frontends.confirm.questions import read_plain_goal
-from agent.frontends.interview.conversation import Conversation, known_block
+from agent.frontends.interview.conversation import Conversation
+from agent.frontends.interview.handing_over import known_block
 from agent.frontends.interview.side_panel import PANEL_KEY, PanelSwitch
 from agent.frontends.repl.goal_prompt import GoalPrompt
 from agent.frontends.repl.toolbar import prompt_marks

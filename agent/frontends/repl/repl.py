@@ -177,9 +177,7 @@ class Repl:
         line = parse_line(text)
         self._title = shown_line(text, 40) if text.startswith(":") else ""
         await self._behind.warm_enough()
-        if isinstance(line, Goal):
-            return await self._do_typed(line)
-        return await self._do_line(line)
+        return await (self._do_typed(line) if isinstance(line, Goal) else self._do_line(line))
 
     async def _do_typed(self, goal: Goal) -> bool:
         """Act on a goal, or on a command that was typed like one; as the other thing, where the person switches it at its confirmation."""
@@ -206,18 +204,14 @@ class Repl:
     async def _do_line(self, line: Line) -> bool:
         if isinstance(line, OwnCommand) and self._prompt is not None and not self._prompt.shown_whole:
             line = structs.replace(line, asked=True)  # a part of it may never have been on the screen
-        match line:
-            case Nothing():
-                return False
-            case Leave():
-                return True
-            case _:
-                await self._attach_files()
-                given = self._interviews.take_context() if self._interviews and isinstance(line, Goal) else ()
-                outcome = await self._controller.run(line, context=given)
-                self._tell_of_follow_ups(outcome.goal)
-                if outcome.frontend_request is not None:
-                    await self._beside(outcome.frontend_request)
+        if isinstance(line, Nothing | Leave):
+            return isinstance(line, Leave)
+        await self._attach_files()
+        given = self._interviews.take_context() if self._interviews and isinstance(line, Goal) else ()
+        outcome = await self._controller.run(line, context=given)
+        self._tell_of_follow_ups(outcome.goal)
+        if outcome.frontend_request is not None:
+            await self._beside(outcome.frontend_request)
         return False
 
     def _typed(self, text: str) -> Typed:
@@ -227,23 +221,17 @@ class Repl:
 
     def _tell_of_follow_ups(self, goal: GoalSummary | None) -> None:
         """Once, to who is new here: after a search, which is what most often is gone on from."""
-        searched = goal is not None and any(
+        if self._told or not self._services.first_run or goal is None or goal.status is not GoalStatus.COMPLETED:
+            return
+        if any(
             each.origin == "planner" and each.run.startswith("find ") and each.risk == "low" for each in goal.commands
-        )
-        if (
-            searched
-            and goal is not None
-            and goal.status is GoalStatus.COMPLETED
-            and self._services.first_run
-            and not self._told
         ):
             self._told = True
             self._say_hint('You can go on from there: "only the ones in src", "sort them by size".')
 
     async def _attach_files(self) -> None:
         """`--file` belongs to the first goal."""
-        files = self._services.settings.file
-        ctx = self._controller.ctx
+        files, ctx = self._services.settings.file, self._controller.ctx
         if files and not (ctx.goals or ctx.pending_files or ctx.pending_media):
             await self._controller.send(None, IncludeFiles(files))
 
@@ -267,7 +255,10 @@ class Repl:
         elif request.action == "interview":
             await self._interview(request.argument)
         elif request.action == "story":
-            await self._show(await in_thread(self._story))
+            from agent.frontends.sessions.show import story_text
+
+            path = self._controller.ctx.recorder.path  # told as `sessions show` does; to be read only
+            await self._show(await in_thread(partial(story_text, self._services, path)))
         elif request.action == "theme":
             self._screen.theme = request.argument
             use_theme(request.argument)
@@ -291,15 +282,9 @@ class Repl:
         """Do a line that was typed in an interview; as `_do`. Raises CoreError."""
         line = parse_line(text)
         self._title = shown_line(text, 40) if text.startswith(":") else ""
-        return await self._do_line(
-            structs.replace(line, asked=True) if asked and isinstance(line, OwnCommand) else line
-        )
-
-    def _story(self) -> str:
-        """Tell what this session came to, as `sessions show` does; to be read only."""
-        from agent.frontends.sessions.show import story_text
-
-        return story_text(self._services, self._controller.ctx.recorder.path)
+        if asked and isinstance(line, OwnCommand):
+            line = structs.replace(line, asked=True)
+        return await self._do_line(line)
 
     async def _edit_settings(self, path: str) -> str:
         """Edit the person's settings, a new file with the commented template; what went wrong, or is wrong with it now."""

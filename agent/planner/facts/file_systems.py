@@ -195,3 +195,11 @@ def listed(path: str) -> list[str]:
         return sorted(os.listdir(path))
     except OSError:
         return []
+
+
+def is_filled(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as listing:
+            return next(listing, None) is not None
+    except OSError:
+        return False

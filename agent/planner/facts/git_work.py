@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from agent.planner.facts.file_systems import listed
+from agent.planner.facts.git_facts import repository_of
 from agent.planner.facts.regular_file import beginning, read_regular
 
 _MAX_INDEX = 16_000_000  # bytes
@@ -221,3 +222,22 @@ def _has_staged(data: bytes, width: int, folder: str) -> bool:
         return data[at + 9 : at + 12] == b"-1 "
     records = (os.path.join(folder, "logs", "HEAD"), os.path.join(folder, "packed-refs"))
     return int.from_bytes(data[8:12]) > 0 and not any(map(os.path.exists, records))
+
+
+def work_facts(path: str, cwd: str, spent: Callable[[], bool]) -> list[str]:
+    """Return the facts of a rating about work in or below `path` that no commit holds."""
+    own = os.path.isdir(path) and os.path.lexists(os.path.join(path, ".git"))
+    top = path if own else repository_of(path if os.path.isdir(path) else os.path.dirname(path))
+    if not top:
+        return []
+    real = os.path.realpath(path)
+    prefix = "" if own or path == cwd else os.path.relpath(real, top)
+    work = uncommitted(top, "" if prefix == "." else prefix, spent=spent)
+    facts = ["repository"] if own else []
+    if work.changed:
+        facts += ["dirty", f"changed={work.changed}"]
+    if work.staged and not prefix:
+        facts += ["dirty", "staged"]
+    if not prefix and (count := stashes(top)):
+        facts.append(f"stashes={count}")
+    return facts

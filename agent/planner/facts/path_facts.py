@@ -14,8 +14,7 @@ from collections.abc import Callable
 from agent.planner.facts import file_systems
 from agent.planner.facts.code_files import FED_FROM
 from agent.planner.facts.file_systems import STORES, repositories_below, size_of, size_words
-from agent.planner.facts.git_facts import repository_of
-from agent.planner.facts.git_work import stashes, uncommitted
+from agent.planner.facts.git_work import work_facts
 from agent.planner.facts.settings_files import code_of_folder, doubtful_program
 from agent.planner.facts.wildcards import _MAGIC, GLOB, MAX_PATHS, UNREAD, WILD, fits, matches, odd_names
 from agent.protocol.decisions import Effect, RiskContext, RiskReport
@@ -242,15 +241,20 @@ class _Collector:
         kinds = self.facts[key]
         facts: list[str] = []
         if effect.kind in ("discard", "discard-one"):
-            return self._work(key)
-        if effect.kind == "mount" and "dir" in kinds and _is_filled(key):
+            return work_facts(key, self.context.cwd, self.watch.spent)
+        if effect.kind == "mount" and "dir" in kinds and file_systems.is_filled(key):
             return ["filled"]
         if effect.kind in _GONE and not {"missing", "link"}.intersection(kinds):
             paths = matches(key) if "pattern" in kinds or any(char in key for char in GLOB) else [key]
             if deep:
                 tops = tuple(f"{path.rstrip('/')}/" for path in paths)
                 facts += ["mount-below"] if any(mount.point.startswith(tops) for mount in self._mounts()) else []
-                facts += [fact for path in paths[:8] for fact in self._work(path) if fact != "repository"]
+                facts += [
+                    fact
+                    for path in paths[:8]
+                    for fact in work_facts(path, self.context.cwd, self.watch.spent)
+                    if fact != "repository"
+                ]
             facts += size_words(size_of(paths, deep=deep, spent=self.watch.spent), paths)
         elif effect.kind in _REPLACED and "file" in kinds:
             facts += size_words(size_of([key], deep=False, spent=self.watch.spent), [key])
@@ -262,32 +266,6 @@ class _Collector:
         found = [name for name in map(os.path.basename, paths) if name in STORES and paths != [key]]
         found += [at for path in paths for at in repositories_below(path, spent=self.watch.spent)]
         return [f"holds={at}" for at in found]
-
-    def _work(self, path: str) -> list[str]:
-        """Work in or below `path` that no commit holds."""
-        own = os.path.isdir(path) and os.path.lexists(os.path.join(path, ".git"))
-        top = path if own else repository_of(path if os.path.isdir(path) else os.path.dirname(path))
-        if not top:
-            return []
-        real = os.path.realpath(path)
-        prefix = "" if own or path == self.context.cwd else os.path.relpath(real, top)
-        work = uncommitted(top, "" if prefix == "." else prefix, spent=self.watch.spent)
-        facts = ["repository"] if own else []
-        if work.changed:
-            facts += ["dirty", f"changed={work.changed}"]
-        if work.staged and not prefix:
-            facts += ["dirty", "staged"]
-        if not prefix and (count := stashes(top)):
-            facts.append(f"stashes={count}")
-        return facts
-
-
-def _is_filled(folder: str) -> bool:
-    try:
-        with os.scandir(folder) as listing:
-            return next(listing, None) is not None
-    except OSError:
-        return False
 
 
 def _real_roots(context: RiskContext) -> list[tuple[str, str]]:

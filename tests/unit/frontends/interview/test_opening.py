@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.conversation.opening import opening
 from agent.conversation.state_record import read_state
 from agent.conversation.strategy import begun
+from agent.frontends.interview.earlier import opening
 from agent.protocol.errors import InvalidState
 from tests.support.interview_case import state
 from tests.support.shipped_engines import loaded
