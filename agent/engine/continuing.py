@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agent.engine.context import AppState, RequestContext
 from agent.engine.goal import Goal, new_goal
 from agent.engine.goal_run import run_goal
-from agent.engine.session_life import after_goal
+from agent.engine.session_state import after_goal
 from agent.engine.stream import EventStream
 from agent.protocol.errors import Cancelled
 from agent.protocol.events.goal import ContinueTriggered
@@ -44,12 +44,7 @@ class Pursuit:
         while True:
             before = ctx.todo
             goal = new_goal(
-                self.app,
-                ctx,
-                replace(options, limits=limits),
-                given,
-                events=self.events,
-                confirmer=self.confirmer,
+                self.app, ctx, replace(options, limits=limits), given, events=self.events, confirmer=self.confirmer
             )
             summary = await run_goal(goal)
             ctx.usage = add_usage(ctx.usage, summary.usage)

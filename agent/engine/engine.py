@@ -7,13 +7,14 @@ import traceback
 import uuid
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
+from functools import partial
 
 from msgspec.structs import replace
 
 from agent.commands.context import CommandContext, DispatchOutcome, Person
 from agent.commands.registry import dispatch, holds_secret, name_of, parse_meta, request_of
 from agent.engine.context import AppState, RequestContext
-from agent.engine.session_state import as_it_is, change
+from agent.engine.session_state import after_goal, as_it_is, change, compress
 from agent.engine.stream import EventStream
 from agent.protocol.commands import Command, IncludeFiles, UseAgent, UseRag, UseRole
 from agent.protocol.errors import Cancelled, CoreError, InvalidRequest, OtherError
@@ -109,8 +110,6 @@ class _Run:
             await self._begin(outcome.request_id)
             outcome = await self._steps(outcome)
             if outcome.goal is not None:
-                from agent.engine.session_life import after_goal
-
                 outcome = await after_goal(self.ctx, self.request.options, self.stream, outcome)
         except CoreError as error:
             outcome = await self._failed(outcome, error)
@@ -230,11 +229,6 @@ class _Run:
         async def show(text: str) -> None:
             said.append(text)
 
-        async def compress() -> int | None:
-            from agent.engine.session_life import compress  # likewise
-
-            return await compress(self.ctx, self.stream, options, at_once=True)
-
         context = CommandContext(
             app=self.app,
             session=self.ctx,
@@ -244,7 +238,7 @@ class _Run:
             interactive=options.approval.interactive and self.person is not None,  # who typed it is there to be told
             turn_run=turn_run,
             ask_word=self.confirmer.ask_word,
-            compress=compress,
+            compress=partial(compress, self.ctx, self.stream, options, at_once=True),
         )
         done = await cancellable(dispatch(context, command), options.cancel)
         await change(self.ctx, self.stream, *done.changes)

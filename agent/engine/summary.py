@@ -78,10 +78,7 @@ def command_summary(item: CommandItem) -> CommandSummary:
     """Sum up one command for `goal.finished`: outputs capped."""
     summary = summary_of(item)
     return replace(
-        summary,
-        stdout=capped(summary.stdout),
-        stderr=capped(summary.stderr),
-        duration=round(summary.duration, 6),
+        summary, stdout=capped(summary.stdout), stderr=capped(summary.stderr), duration=round(summary.duration, 6)
     )
 
 

@@ -245,11 +245,7 @@ class ShellExecutor:
         await in_thread(self._helper.close)
 
     async def _execute(
-        self,
-        command: ApprovedCommand,
-        confined: Confined | None,
-        sink: OutputSink | None,
-        cancel: CancellationToken,
+        self, command: ApprovedCommand, confined: Confined | None, sink: OutputSink | None, cancel: CancellationToken
     ) -> ExecutionResult:
         if not self._shells.found:
             await in_thread(self._shells.find)

@@ -11,14 +11,7 @@ from agent.gate.asked_actions import AskedActions, failed_action
 from agent.gate.command_record import action_result, end
 from agent.gate.direct_runs import finish_checkpoint
 from agent.gate.verdicts import Look, Rated, allowed_by, told
-from agent.protocol.actions import (
-    DeleteFile,
-    FileAction,
-    Found,
-    Performed,
-    RenameFile,
-    unfit,
-)
+from agent.protocol.actions import DeleteFile, FileAction, Found, Performed, RenameFile, unfit
 from agent.protocol.approvals import ApprovedFileAction, Consent, RatedAction
 from agent.protocol.confirmations import Proposal
 from agent.protocol.decisions import RiskContext, RiskReport

@@ -69,8 +69,5 @@ def held_words(refused: tuple[str, ...]) -> str:
 def wanted_more(report: RiskReport, refused: tuple[str, ...]) -> Finding:
     """The reason for a rating one level higher: what it tried beside what its rating says."""
     return Finding(
-        rule="lock.refused",
-        level=ONE_HIGHER[report.level],
-        reason=held_words(refused),
-        span=(0, len(report.command)),
+        rule="lock.refused", level=ONE_HIGHER[report.level], reason=held_words(refused), span=(0, len(report.command))
     )

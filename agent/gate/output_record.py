@@ -24,12 +24,7 @@ StreamName = Literal["stdout", "stderr"]
 class OutputLog:
     """Takes chunks from the reader's thread (`feed`), passes them live to emitters, and records them from the loop."""
 
-    def __init__(
-        self,
-        events: EventSink,
-        command_id: str,
-        open_redaction: Callable[[], StreamRedaction],
-    ) -> None:
+    def __init__(self, events: EventSink, command_id: str, open_redaction: Callable[[], StreamRedaction]) -> None:
         self._events = events
         self._command_id = command_id
         self._lock = threading.Lock()

@@ -58,12 +58,7 @@ class Publishing:
         return await self._do(action, proposal, rated, consent, self.pull_requests)
 
     async def _do(
-        self,
-        action: OpenPullRequest,
-        proposal: Proposal,
-        rated: Rated,
-        consent: Consent,
-        pull_requests: PullRequests,
+        self, action: OpenPullRequest, proposal: Proposal, rated: Rated, consent: Consent, pull_requests: PullRequests
     ) -> Performed:
         """Record that it begins, open it, record how that ended, whatever comes between."""
         asked = self.asked

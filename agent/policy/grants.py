@@ -91,13 +91,8 @@ _READS = frozenset(
 _TAKES_IN = frozenset("am bundle fast-import fetch index-pack pull unpack-objects update-ref".split())
 """Commands that bring in what is elsewhere; in a folder of the repository a link may lead to another one."""
 _PLACES = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_NAMESPACE",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-)
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)  # fmt: skip
 _PARTS = {
     "remote": ("", "show", "get-url", "prune", "update"),
     "submodule": ("", "status", "summary", "foreach"),

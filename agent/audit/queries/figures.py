@@ -56,19 +56,7 @@ _SUMS = (
     "sum(goals.cost), sum(goals.tokens), sum(goals.commands), sum(goals.edited), sum(goals.risk = 3)"
 )
 _PLANNER = "CASE goals.origin WHEN 'shell' THEN '' ELSE trim(goals.planner || ' ' || goals.model) END"
-_NAMES = (
-    "goals",
-    "failed",
-    "done",
-    "answered",
-    "not_understood",
-    "seconds",
-    "cost",
-    "tokens",
-    "commands",
-    "edited",
-    "high",
-)
+_NAMES = "goals failed done answered not_understood seconds cost tokens commands edited high".split()
 
 
 def figures(database: Database, wanted: Conditions) -> dict[str, Any]:

@@ -14,14 +14,9 @@ from agent.recording.lifecycle import Lifecycle
 from agent.recording.reader import BadLine
 
 _NOT_RUN = {
-    "skipped": "skipped",
-    "declined": "declined",
-    "refused": "refused by policy",
-    "cancelled": "cancelled",
-    "remark": "answered with a remark",
-    "regenerate": "another one was asked for",
-    "dry-run": "only rated",
-}
+    "skipped": "skipped", "declined": "declined", "refused": "refused by policy", "cancelled": "cancelled",
+    "remark": "answered with a remark", "regenerate": "another one was asked for", "dry-run": "only rated",
+}  # fmt: skip
 
 
 class Step(Struct, frozen=True, kw_only=True):

@@ -187,9 +187,7 @@ def _undo(event: UndoFinished) -> tuple[str, Weight, dict[str, Any]]:
     return words, "info", {"undo_id": event.undo_id, "state": event.state, "restored": event.restored}
 
 
-def _plan(
-    event: PlanProposed | PlanStepped | PlanFinished,
-) -> tuple[str, Weight, dict[str, Any]] | None:
+def _plan(event: PlanProposed | PlanStepped | PlanFinished) -> tuple[str, Weight, dict[str, Any]] | None:
     match event:
         case PlanProposed(planned=planned, done=done):
             steps = "; ".join(f"{number}. {step.goal}" for number, step in enumerate(planned, 1))

@@ -145,13 +145,7 @@ def session_row(connection: sqlite3.Connection, path: str) -> tuple[int, Session
 
 
 def write_session(
-    connection: sqlite3.Connection,
-    number: int,
-    path: str,
-    session: Session,
-    *,
-    size: int = 0,
-    written: float = 0.0,
+    connection: sqlite3.Connection, number: int, path: str, session: Session, *, size: int = 0, written: float = 0.0
 ) -> None:
     """The session with all it is so far, its open goal included. `size`: bytes of all its files; `written`: seconds since the epoch."""
     goal = session.open

@@ -37,8 +37,7 @@ _CONFIG = LazyPattern(
     re.I,  # on some disks letters count as the same
 )
 _START = LazyPattern(
-    r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)",
-    re.I,
+    r"^(?:\.config/autostart|\.config/systemd/user|\.local/share/systemd/user|Library/LaunchAgents)(?:/|$)", re.I
 )
 # No project lives here: a working directory below these makes nothing in them the workspace.
 _NO_WORKSPACE = LazyPattern(

@@ -85,7 +85,7 @@ def leads_to_records(inside: bytes) -> bool:
 
 _DATA = {
     # gpg lists no keys where it cannot make an empty key ring; its locks are links to a file of their own.
-    b".gnupg": re.compile(rb"\.#lk[^/]+|((pubring\.(kbx|gpg)|trustdb\.gpg|tofu\.db)(\.lock)?)"),
+    b".gnupg": re.compile(rb"\.#lk[^/]+|((pubring\.(kbx|gpg)|trustdb\.gpg|tofu\.db)(\.lock)?)")
 }
 
 
