@@ -16,14 +16,7 @@ if TYPE_CHECKING:
     from agent.protocol.approvals import ApprovedAction, ApprovedCommand, ApprovedRehearsal
     from agent.protocol.confinement import Confinement, Confining
     from agent.protocol.decisions import RiskReport
-    from agent.protocol.execution import (
-        CancellationToken,
-        Checkpoint,
-        Executor,
-        Job,
-        OutputSink,
-        Rehearser,
-    )
+    from agent.protocol.execution import CancellationToken, Checkpoint, Executor, Job, OutputSink, Rehearser
     from agent.protocol.outcomes import ExecutionResult
     from agent.protocol.rehearsals import Committed, Rehearsal, UndoPlan
 

@@ -10,8 +10,8 @@ from agent.protocol.actions import LOCAL, PullRequest
 from agent.protocol.approvals import ApprovedPullRequest
 from agent.protocol.execution import Processes
 from agent.providers.settings import HttpSettings
-from agent.repo_agent.pull_requests.github import GitHub
-from agent.repo_agent.pull_requests.local import LocalReviews
+from agent.repo_agent.github import GitHub
+from agent.repo_agent.local_reviews import LocalReviews
 
 
 @dataclass(frozen=True)

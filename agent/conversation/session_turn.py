@@ -14,13 +14,7 @@ from agent.conversation.extraction_call import ExtractionCall
 from agent.conversation.form import GuidedForm
 from agent.conversation.framework.runner import EngineRunner
 from agent.conversation.framework.state.handoff_data import EngineHandoff
-from agent.conversation.framework.state.ports import (
-    AgentReply,
-    Complete,
-    ExtractionLogEntry,
-    StepDone,
-    TurnMetadata,
-)
+from agent.conversation.framework.state.ports import AgentReply, Complete, ExtractionLogEntry, StepDone, TurnMetadata
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.conversation.framework.talk.modes import mode_classifier
 from agent.conversation.framework.talk.techniques import technique_scheduler
@@ -34,11 +28,7 @@ from agent.engine.model_call import complete
 from agent.engine.strategy import Ending
 from agent.planner.untrusted import clip, data_block, one_line
 from agent.protocol.errors import InvalidState
-from agent.protocol.events.interview import (
-    KEPT_STEP,
-    FieldExtracted,
-    InterviewStepped,
-)
+from agent.protocol.events.interview import KEPT_STEP, FieldExtracted, InterviewStepped
 from agent.protocol.events.session import Notice
 from agent.protocol.messages import ChatMessage, GoalItem
 from agent.protocol.outcomes import GoalStatus, add_usage

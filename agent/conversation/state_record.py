@@ -11,23 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.conversation.framework.state.handoff_data import EngineHandoff
-from agent.conversation.framework.state.ports import (
-    Message,
-    StepDone,
-)
-from agent.conversation.framework.state.working_memory import (
-    WorkingMemory,
-    from_data,
-    to_data,
-)
+from agent.conversation.framework.state.ports import Message, StepDone
+from agent.conversation.framework.state.working_memory import WorkingMemory, from_data, to_data
 from agent.conversation.registry.loading import Engine
 from agent.engine.goal import Goal
 from agent.protocol.errors import InvalidState
-from agent.protocol.events.interview import (
-    InterviewStarted,
-    InterviewTurned,
-    SidebarShown,
-)
+from agent.protocol.events.interview import InterviewStarted, InterviewTurned, SidebarShown
 from agent.protocol.messages import GoalItem, HistoryItem, ReplyItem
 from agent.protocol.outcomes import InterviewReport
 from agent.recording.interview_turns import difference

@@ -17,16 +17,8 @@ from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT, ended, hand_over
 from agent.conversation.framework.handoff.handoff_mapping import seed
 from agent.conversation.framework.progress.questions import next_question
-from agent.conversation.framework.state.working_memory import (
-    WorkingMemory,
-    create_empty_working_memory,
-)
-from agent.conversation.persistence.keeping import (
-    KeptSession,
-    ProcessDatabase,
-    database_at,
-    redaction_of,
-)
+from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
+from agent.conversation.persistence.keeping import KeptSession, ProcessDatabase, database_at, redaction_of
 from agent.conversation.registry.loading import Engine
 from agent.conversation.registry.registry import EngineRegistry
 from agent.conversation.session_turn import SessionTurn, asking_beside, model_name
@@ -36,9 +28,7 @@ from agent.engine.goal import Goal
 from agent.engine.strategy import Ending
 from agent.protocol.actions import WriteFile
 from agent.protocol.errors import CoreError, InvalidRequest, InvalidState
-from agent.protocol.events.interview import (
-    HandedOver,
-)
+from agent.protocol.events.interview import HandedOver
 from agent.protocol.events.session import Warned
 from agent.protocol.outcomes import GoalStatus
 

@@ -17,13 +17,7 @@ from agent.protocol.errors import Echoed, PlannerError, ProviderError
 from agent.protocol.messages import ChatMessage, GoalItem, HistoryItem, StepItem
 from agent.protocol.outcomes import Usage, add_usage
 from agent.protocol.ports import DeltaHandler, ModelAnswer, ModelRequest, Provider, Redactor
-from agent.protocol.replies import (
-    Chat,
-    Command,
-    Plan,
-    PlannerReply,
-    Reply,
-)
+from agent.protocol.replies import Chat, Command, Plan, PlannerReply, Reply
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 
 if TYPE_CHECKING:

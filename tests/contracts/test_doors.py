@@ -67,7 +67,7 @@ WRITERS = {
     "repo_agent/cycle.py": "the folder of a rehearsal",
     "repo_agent/marks.py": "what is kept of a task, in the state folder",
     "repo_agent/open_questions.py": "the question that waits for its answer",
-    "repo_agent/pull_requests/local.py": "a review before git takes it",
+    "repo_agent/local_reviews.py": "a review before git takes it",
     "repo_agent/worktrees.py": "the folder of worktrees, what was submitted from them, and which features got a commit",
     "tools/root.py": "reading alone, by descriptors",
 }

@@ -25,8 +25,8 @@ from agent.protocol.messages import CommandItem
 from agent.protocol.ports import PullRequests
 from agent.protocol.requests import Approval
 from agent.providers.settings import HttpSettings
-from agent.repo_agent.pull_requests.github import GitHub
-from agent.repo_agent.pull_requests.local import LocalReviews
+from agent.repo_agent.github import GitHub
+from agent.repo_agent.local_reviews import LocalReviews
 from agent.repo_agent.repository import Repository
 from agent.repo_agent.workplace import Workplace
 from agent.repo_agent.worktrees import Worktrees

@@ -18,15 +18,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from agent.conversation.persistence.database import Database
-from agent.conversation.persistence.tables import (
-    CHECKPOINTS,
-    EXTRACTIONS,
-    HANDOFFS,
-    PROJECTS,
-    SESSIONS,
-    TASKS,
-    uuid_of,
-)
+from agent.conversation.persistence.tables import CHECKPOINTS, EXTRACTIONS, HANDOFFS, PROJECTS, SESSIONS, TASKS, uuid_of
 from agent.protocol.events.interview import FieldExtracted
 from agent.recording.interview_turns import KeptTurn, Leg
 

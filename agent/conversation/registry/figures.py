@@ -12,12 +12,7 @@ from agent.conversation.framework.state.config_data import (
     TurnCount,
 )
 from agent.conversation.framework.state.configuration import EngineConfiguration
-from agent.conversation.framework.state.surfaces import (
-    CoverageModel,
-    MaturityModel,
-    ProfileModel,
-    SaturationModel,
-)
+from agent.conversation.framework.state.surfaces import CoverageModel, MaturityModel, ProfileModel, SaturationModel
 from agent.conversation.registry import references
 
 _ABOUT = 0.01

@@ -9,16 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.audit.queries.choosing import listed
-from agent.audit.retention import (
-    Chosen,
-    Survey,
-    Wish,
-    choose,
-    is_in_use,
-    prune,
-    remove_tombstone,
-    survey,
-)
+from agent.audit.retention import Chosen, Survey, Wish, choose, is_in_use, prune, remove_tombstone, survey
 from agent.emitters.console import complain, print_rows, say
 from agent.emitters.streams import sink_of
 from agent.frontends.session_naming import session_folder

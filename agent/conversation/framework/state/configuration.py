@@ -10,11 +10,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType, field
 
 from agent.conversation.framework.state.config_data import Condition, ConfigData
-from agent.conversation.framework.state.surfaces import (
-    BackgroundTaskDefinition,
-    CompletenessModel,
-    ExitTransition,
-)
+from agent.conversation.framework.state.surfaces import BackgroundTaskDefinition, CompletenessModel, ExitTransition
 
 EngineType = Literal["extract-dominant", "inform-dominant", "balanced"]
 Mode = Literal["extract", "explore", "inform", "validate", "refine", "persuade", "deliberate"]

@@ -10,7 +10,7 @@ import pytest
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import ConfigError, IoError
 from agent.providers.settings import HttpSettings
-from agent.repo_agent.pull_requests.github import GitHub
+from agent.repo_agent.github import GitHub
 from tests.support.github_server import Answer, GitHubServer
 
 

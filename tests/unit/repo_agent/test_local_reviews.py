@@ -9,7 +9,7 @@ import pytest
 
 from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import IoError
-from agent.repo_agent.pull_requests.local import LocalReviews
+from agent.repo_agent.local_reviews import LocalReviews
 from tests.support.repo_world import RepoWorld
 
 
