@@ -6,17 +6,40 @@ All that was said stands in it as text: nothing of it is read as a task, a statu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from agent.conversation.exports.requirements import bullets, inline
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.surfaces import HandoffMapping, PairSource, TaskSource
 from agent.conversation.framework.state.values import as_text, as_texts, found, listed, texts
 from agent.conversation.framework.state.working_memory import WorkingMemory
 from agent.protocol.errors import InvalidState
+from agent.text.lazy_pattern import lazily
+
+_MARKUP = lazily(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|#(?=\d)|(?<=\s)#(?=#*$)|&(?=#?\w+;)")
+_LIST_OR_HEADING = lazily(r"(\d{1,9})(?=[.)](?:\s|$))|(?=[-+=>#~])")
+# `Status: done` in a list would be read as the status of the task above it.
+_FIELD = lazily(
+    r"(?i)(\W*(?:status|depends(?: on)?|dependencies|requires|blocked by|acceptance(?: criteria)?|done when)\W*?)(?=:)"
+)
+
+
+def inline(value: Any) -> str:
+    """Return a value as text for the middle or the beginning of a line. Nothing at its beginning opens a list, a heading or a field."""
+    text = _MARKUP.sub(r"\\\g<0>", as_text(value))
+    for opening in (_LIST_OR_HEADING, _FIELD):
+        found = opening.match(text)
+        if found:
+            text = f"{text[: found.end()]}\\{text[found.end() :]}"
+    return text
+
+
+def bullets(values: Sequence[Any], *, indent: int = 0) -> list[str]:
+    """Return an item of a list for each value that says something."""
+    return [f"{' ' * indent}- {text}" for text in map(inline, values) if text]
+
 
 _TITLE = 100  # characters
 _MOST_TASKS = 99

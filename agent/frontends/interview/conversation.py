@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from prompt_toolkit.completion import Completion
 
 from agent.audit.queries.interviews import extractions
-from agent.conversation.exports.kinds import EXPORTS, export
-from agent.conversation.exports.requirements import why
+from agent.conversation.exports.requirements import EXPORTS, export, why
 from agent.conversation.framework.handoff.exits import PLANNER, REPO_AGENT
 from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
 from agent.conversation.registry.loading import Engine

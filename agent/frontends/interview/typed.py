@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import Completion
 
-from agent.conversation.exports.kinds import EXPORTS
+from agent.conversation.exports.requirements import EXPORTS
 from agent.conversation.framework.state.configuration import EngineConfiguration
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from agent.audit.queries.choosing import NEWEST
 from agent.audit.queries.interviews import extractions, interview_state
 from agent.conversation.background.task_context import TaskMeans
 from agent.conversation.background.task_handlers import HANDLERS
-from agent.conversation.exports.kinds import EXPORTS, export
+from agent.conversation.exports.requirements import EXPORTS, export
 from agent.conversation.persistence.keeping import FILE, NOWHERE, database_of, redaction_of
 from agent.conversation.registry.registry import engine_id, registry
 from agent.conversation.state_record import read_state

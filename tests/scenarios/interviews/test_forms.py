@@ -6,8 +6,7 @@ from functools import cache
 
 import pytest
 
-from agent.conversation.exports.kinds import planner_context
-from agent.conversation.exports.requirements import requirements
+from agent.conversation.exports.requirements import planner_context, requirements
 from agent.conversation.exports.tasks_file import tasks_file
 from agent.conversation.framework.handoff.exits import hand_over
 from agent.conversation.framework.handoff.handoff import format_handoff_for_context
