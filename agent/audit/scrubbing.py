@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -22,6 +20,7 @@ from agent.recording.integrity.log_proof import Signer
 from agent.recording.integrity.rewriting import Rewritten, rewrite_session
 from agent.recording.reader import SessionFile
 from agent.redaction.redactor import SecretRedactor
+from agent.text.lazy_pattern import lazily
 
 MOST_PLACES = 200
 """Places of a session that are told one by one; the rest are counted."""
@@ -199,11 +198,9 @@ def _kinds(redactor: SecretRedactor, name: str, text: str) -> dict[str, int]:
 
 
 def _new_labels(old: str, new: str) -> Counter[str]:
-    labels = Counter(_label().findall(new))
-    labels.subtract(_label().findall(old))
+    labels = Counter(_LABEL.findall(new))
+    labels.subtract(_LABEL.findall(old))
     return +labels or Counter({"secret": 1})
 
 
-@cache
-def _label() -> re.Pattern[str]:
-    return re.compile(r"\[redacted:([A-Za-z0-9_.-]{1,64}):[0-9a-f]{4}\]")
+_LABEL = lazily(r"\[redacted:([A-Za-z0-9_.-]{1,64}):[0-9a-f]{4}\]")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from agent.emitters.paint import at_words, cut_to_width, paint
 from agent.emitters.streams import Sink
 from agent.protocol.errors import EmitError
 from agent.protocol.events.command import CommandFinished
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import fresh_line, shown_line
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 LONG = 10.0  # seconds after which people look elsewhere
 _OSC_9 = {"iTerm.app", "WezTerm", "ghostty"}
+_TRAILING_CONTROLS = lazily(rb"(?:\x1b\[[0-9;]*[mJK])+\Z")
 
 
 def notification(event: CommandFinished, command: str, way: str, environ: Mapping[str, str]) -> bytes:
@@ -106,11 +106,6 @@ class Spinner:
 StreamName = Literal["stdout", "stderr"]
 
 
-@cache
-def _trailing_controls() -> re.Pattern[bytes]:
-    return re.compile(rb"(?:\x1b\[[0-9;]*[mJK])+\Z")
-
-
 class Display:
     """Writes to both streams and knows whether the cursor stands at the start of a line.
 
@@ -131,7 +126,7 @@ class Display:
         if not raw:
             return
         self.sink(stream).write(raw)
-        end = _trailing_controls().sub(b"", raw[-64:]) if raw.endswith((b"m", b"J", b"K")) else raw
+        end = _TRAILING_CONTROLS.sub(b"", raw[-64:]) if raw.endswith((b"m", b"J", b"K")) else raw
         if end:
             self._mark(stream, end.endswith((b"\n", b"\r")))
 

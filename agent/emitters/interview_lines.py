@@ -7,13 +7,7 @@ from typing import Any
 
 from agent.emitters.paint import paint, safe_line
 from agent.protocol.events.goal import GoalStarted
-from agent.protocol.events.interview import (
-    KEPT_STEP,
-    HandedOver,
-    InterviewStarted,
-    InterviewStepped,
-    InterviewTurned,
-)
+from agent.protocol.events.interview import KEPT_STEP, HandedOver, InterviewStarted, InterviewStepped, InterviewTurned
 from agent.protocol.events.known import Event
 
 _BAR, _LABEL, _LEARNT, _NAMES = 10, 60, 160, 3

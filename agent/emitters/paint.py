@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown
 
 _CODES = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "dim": "2", "bold": "1"}
@@ -17,6 +17,11 @@ STATUS_STYLE = {
     "skipped": "yellow", "cancelled": "yellow", "interrupted": "yellow", "not_understood": "yellow",
 }  # fmt: skip
 MARKS = {"green": "✓", "yellow": "–", "red": "✗"}
+# C0 and C1 controls, bidirectional marks, separators, tags, surrogates, private use
+_MOVING = lazily(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\uf8ff\U000e0000-\U000e007f]"
+)
+_SGR = lazily("\x1b\\[[0-9;]*m")
 
 
 def use_theme(theme: str) -> None:
@@ -49,15 +54,7 @@ def prose(text: str) -> str:
         return text
     from agent.text.visible import make_visible
 
-    return _moving().sub(lambda match: make_visible(match[0]), text)
-
-
-@cache
-def _moving() -> re.Pattern[str]:
-    # C0 and C1 controls, bidirectional marks, separators, tags, surrogates, private use
-    return re.compile(
-        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\uf8ff\U000e0000-\U000e007f]"
-    )
+    return _MOVING.sub(lambda match: make_visible(match[0]), text)
 
 
 def safe_line(text: str, limit: int = 500) -> str:
@@ -93,12 +90,12 @@ def at_words(text: str, columns: int) -> str:
 
 
 def _rows(line: str, columns: int) -> Iterator[str]:
-    bare = _sgr().sub("", line)
+    bare = _SGR.sub("", line)
     if cell_width(bare) > columns and not bare.lstrip().startswith("$ "):
         indent = len(bare) - len(bare.lstrip(" ")) + 2
         row, used = "", 0
         for piece in re.findall(" *[^ ]+", line):
-            width = cell_width(_sgr().sub("", piece))
+            width = cell_width(_SGR.sub("", piece))
             if used and used + width > columns:
                 yield row
                 row, used = " " * indent + piece.lstrip(" "), indent + width - (len(piece) - len(piece.lstrip(" ")))
@@ -106,11 +103,6 @@ def _rows(line: str, columns: int) -> Iterator[str]:
                 row, used = row + piece, used + width
         line = row
     yield line
-
-
-@cache
-def _sgr() -> re.Pattern[str]:
-    return re.compile("\x1b\\[[0-9;]*m")
 
 
 def most_columns(text: str) -> int:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from agent.emitters.paint import most_columns, prose, theme_in_use
+from agent.text.lazy_pattern import lazily
 
 _OF_CODE = {"": "ansi_dark", "dark": "ansi_dark"}
 # On white a terminal's own shades of these cannot be read.
@@ -22,6 +23,8 @@ _ON_LIGHT = {
 _NARROWEST = 10  # columns; in less there is room for words alone
 _CELL = 4  # columns that one of a table takes at the least
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
+# spaces at the end of a line, with colour resets around them; a background colour keeps its spaces
+_PADDING = lazily(r"(?: |\x1b\[0m|\x1b\[(?:3\d|9\d|[1234];?)*m(?= *\x1b\[0m *$))+$")
 
 
 class RichRenderer:
@@ -169,12 +172,6 @@ def _document_class() -> Any:
     return Document
 
 
-@cache
-def _padding() -> re.Pattern[str]:
-    # spaces at the end of a line, with colour resets around them; a background colour keeps its spaces
-    return re.compile(r"(?: |\x1b\[0m|\x1b\[(?:3\d|9\d|[1234];?)*m(?= *\x1b\[0m *$))+$")
-
-
 def _lines(rendered: str) -> list[str]:
     lines = [_trimmed(line) for line in rendered.split("\n")]
     while lines and not lines[-1]:
@@ -185,5 +182,5 @@ def _lines(rendered: str) -> list[str]:
 
 
 def _trimmed(line: str) -> str:
-    trimmed = _padding().sub("", line)
+    trimmed = _PADDING.sub("", line)
     return f"{trimmed}\x1b[0m" if "\x1b[" in trimmed and not trimmed.endswith("\x1b[0m") else trimmed

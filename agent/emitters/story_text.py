@@ -20,16 +20,7 @@ from agent.audit.story.model import (
 )
 from agent.emitters.paint import MARKS, STATUS_STYLE, paint, safe_line, wrapped
 from agent.emitters.story_output import SHOWN_TEXT, CommandText, cut, painted
-from agent.emitters.story_words import (
-    began_words,
-    clock,
-    goal_words,
-    name,
-    origin_words,
-    steps_of,
-    took,
-    usage_words,
-)
+from agent.emitters.story_words import began_words, clock, goal_words, name, origin_words, steps_of, took, usage_words
 from agent.protocol.outcomes import Usage, add_usage
 from agent.text.shown import shown
 from agent.text.sizes import counted

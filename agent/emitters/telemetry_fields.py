@@ -64,6 +64,7 @@ from agent.protocol.events.session import (
     SessionStarted,
     Warned,
 )
+from agent.text.lazy_pattern import lazily
 
 FLAT = str | int | float | bool | None
 _MOST_RULES = 20
@@ -132,6 +133,7 @@ _FIELDS: dict[type, str] = {
     **dict.fromkeys((AssistantMessage, PlannerNoted, Notice, Warned), "chars:len:text"),
 }
 """Type of event -> `field`, `field:kind` or `field:kind:attribute`, blanks between. `kind`: one of `_KINDS`, "" for the value itself."""
+_OURS = lazily(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", re.ASCII)
 
 
 def fields(event: Event) -> dict[str, FLAT]:
@@ -155,14 +157,9 @@ def _rules(findings: Iterable[Any]) -> str:
     return ",".join(filter(None, dict.fromkeys(_word(finding.rule) for finding in list(findings)[:_MOST_RULES])))
 
 
-@cache
-def _ours() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", re.ASCII)
-
-
 def _word(text: str) -> str:
     """A name from a closed list, or of a planner or tool that is configured; "other" for what cannot be one."""
-    return text if not text or _ours().fullmatch(text) else "other"
+    return text if not text or _OURS.fullmatch(text) else "other"
 
 
 def _id(command_id: str) -> str:

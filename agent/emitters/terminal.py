@@ -23,13 +23,7 @@ from agent.emitters.streams import sink_of
 from agent.emitters.work_lines import WorkLines
 from agent.protocol.errors import ClientDisconnected, EmitError
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted
-from agent.protocol.events.goal import (
-    GoalFinished,
-    GoalStarted,
-    PlannerFinished,
-    PlannerNoted,
-    PlannerStarted,
-)
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, PlannerNoted, PlannerStarted
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantDelta, AssistantMessage, AssistantThought
 from agent.protocol.records import Record

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from functools import lru_cache
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 
+from agent.text.lazy_pattern import lazily
 
-@lru_cache(maxsize=1)
-def _beyond_ascii() -> re.Pattern[str]:
-    """Match what may have to be written out; most text has none of it."""
-    return re.compile(r"[^\x00-\x7f]")
+# Match what may have to be written out; most text has none of it.
+_BEYOND_ASCII = lazily(r"[^\x00-\x7f]")
 
 
 def written_out(line: str) -> list[str]:
@@ -29,7 +26,7 @@ class InvisibleCharacters(Processor):
 
     def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
         fragments = transformation_input.fragments
-        if not any(_beyond_ascii().search(fragment[1]) for fragment in fragments):
+        if not any(_BEYOND_ASCII.search(fragment[1]) for fragment in fragments):
             return Transformation(fragments)
         out: StyleAndTextTuples = []
         starts: list[int] = []

@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import re
 
+from agent.text.lazy_pattern import lazily
+
 ASCII_CONTROL = "\x00-\x08\x0b-\x1f\x7f"
 BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 INVISIBLE = (
@@ -36,6 +38,9 @@ _WIDE = (
     "\u3165-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003fffd"
 )
 _WIDE_SIGNS = "\u3000-\u3004\u3008-\u3020\ufe30-\ufe4f\uff01-\uff5e\u2014\u2018-\u201d\u2026"
+_CONTROL = lazily(f"[{ASCII_CONTROL}]")
+_WORD = lazily(r"\S+")
+_RUN = lazily(r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*")
 
 
 @functools.lru_cache(maxsize=1)
@@ -59,19 +64,9 @@ def _hidden() -> re.Pattern[str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _control() -> re.Pattern[str]:
-    return re.compile(f"[{ASCII_CONTROL}]")
-
-
-@functools.lru_cache(maxsize=1)
 def _sign() -> re.Pattern[str]:
     """Signs that look like those of the shell, and letters of a different width."""
     return re.compile(f"[{re.escape(SIGNS)}{COMPATIBLE}]")
-
-
-@functools.lru_cache(maxsize=1)
-def _word() -> re.Pattern[str]:
-    return re.compile(r"\S+")
 
 
 @functools.lru_cache(maxsize=1)
@@ -91,7 +86,7 @@ def _picture(char: str) -> str:
 def hidden_positions(text: str) -> list[int]:
     """Offsets of the characters that `make_visible` writes out, in order."""
     if text.isascii():
-        return [] if text.isprintable() else [found.start() for found in _control().finditer(text)]
+        return [] if text.isprintable() else [found.start() for found in _CONTROL.finditer(text)]
     found = {match.start() for match in _hidden().finditer(text) if match.lastgroup is None}
     found.update(mixed_letters(text))
     if _sign().search(text):
@@ -102,7 +97,7 @@ def hidden_positions(text: str) -> list[int]:
 def _strange_signs(text: str) -> list[int]:
     """Find where signs of another width or alphabet stand in or beside words that have no wide letter."""
     found: list[int] = []
-    words = list(_word().finditer(text))
+    words = list(_WORD.finditer(text))
     wide = [_wide().search(word.group()) is not None for word in words]
     for number, word in enumerate(words):
         if not wide[number] and not any(wide[max(number - 1, 0) : number + 2]):
@@ -138,7 +133,7 @@ def well_formed(text: str) -> str:
 def make_visible(text: str) -> str:
     """`text` with everything that a terminal would act on, or not show, written out."""
     if text.isascii():
-        return text if text.isprintable() else _control().sub(lambda match: _picture(match.group()), text)
+        return text if text.isprintable() else _CONTROL.sub(lambda match: _picture(match.group()), text)
     return "".join(visible_pieces(text))
 
 
@@ -170,11 +165,6 @@ QUOTES = "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f"
 SIGNS = "".join(_SIGNS)
 COMPATIBLE = "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"
 _LETTERLIKE = "\u2102\u210a-\u2115\u2119-\u211d\u2124\u2128\u212a-\u2131\u2133\u2134\u2139\u2145-\u2149\u2460-\u24ff"
-
-
-@functools.lru_cache(maxsize=1)
-def _run() -> re.Pattern[str]:
-    return re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*")
 
 
 @functools.lru_cache(maxsize=1)
@@ -213,7 +203,7 @@ def mixed_letters(text: str) -> list[int]:
     front of Latin ones, as in formulas (`νmax`), and accents.
     """
     found: list[int] = []
-    for run in _run().finditer(text):
+    for run in _RUN.finditer(text):
         word = run.group()
         if word.isascii() or not any(char < "\u0250" for char in word):
             continue

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Coroutine
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -16,10 +14,12 @@ from agent.emitters.streams import MemorySink
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalStarted
 from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPruned, SessionStarted
 from agent.protocol.records import Record
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown
 
 _SHOWN_CHARS = 4_000
 _SHOWN_LINES = 40
+_TRAILING_CONTROLS = lazily(r"(?:\x1b\[[0-9;]*[mJK])+\Z")
 
 
 def session_lines(event: SessionStarted, time: str, columns: int) -> list[str]:
@@ -82,14 +82,9 @@ def at_once(emitting: Coroutine[Any, Any, None]) -> None:
     raise AssertionError("the emitter waited for something")
 
 
-@cache
-def _trailing_controls() -> re.Pattern[str]:
-    return re.compile(r"(?:\x1b\[[0-9;]*[mJK])+\Z")
-
-
 def ends_line(text: str) -> bool:
     """Tell whether the cursor stands at the start of a line after `text`."""
-    return _trailing_controls().sub("", text[-64:]).endswith("\n")
+    return _TRAILING_CONTROLS.sub("", text[-64:]).endswith("\n")
 
 
 class Frame(Struct, frozen=True, kw_only=True):

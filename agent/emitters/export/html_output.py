@@ -6,9 +6,7 @@ shown. What progress bars wrote over is folded into a sign that says how often.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,6 +14,7 @@ from msgspec import Struct
 from agent.audit.story.model import CommandStory
 from agent.emitters.story_output import recorded_blocks
 from agent.emitters.terminal_filter import TerminalFilter
+from agent.text.lazy_pattern import lazily
 from agent.text.sizes import counted, size_words
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class ColoredText:
 
     def _runs(self, text: str) -> list[Run]:
         runs: list[Run] = []
-        text = _sgr().sub(lambda match: match[0].replace(":", ";"), text)  # both signs separate, and rich knows one
+        text = _SGR.sub(lambda match: match[0].replace(":", ";"), text)  # both signs separate, and rich knows one
         for line in text.splitlines(keepends=True):
             styled = self._decoder.decode_line(line)
             at = 0
@@ -175,10 +174,8 @@ def _last_state(line: str) -> str:
     states = [state for state in line.split("\r") if state]
     if len(states) <= _STATES:
         return "␍".join(states)
-    colors = "".join(_sgr().findall("".join(states[:-1])[-4_096:])[-8:])
+    colors = "".join(_SGR.findall("".join(states[:-1])[-4_096:])[-8:])
     return f"{colors}{states[-1]} ↺{len(states) - 1:,}"
 
 
-@cache
-def _sgr() -> re.Pattern[str]:
-    return re.compile(r"(\x1b\[[0-9;:]*m)")
+_SGR = lazily(r"(\x1b\[[0-9;:]*m)")

@@ -38,13 +38,7 @@ from agent.protocol.events.command import (
 )
 from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerStarted, RunFinished, RunStarted
 from agent.protocol.events.known import Event
-from agent.protocol.events.session import (
-    LogRepaired,
-    LogScrubbed,
-    SessionFinished,
-    SessionPruned,
-    SessionStarted,
-)
+from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionFinished, SessionPruned, SessionStarted
 from agent.protocol.outcomes import CapturedStream
 from agent.protocol.records import Record, event_type
 

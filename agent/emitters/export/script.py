@@ -10,6 +10,7 @@ from agent.audit.story.model import CommandStory, GoalStory, SessionBegan
 from agent.emitters.export.formats import Source
 from agent.emitters.story_words import decided_words, from_words, took
 from agent.protocol.records import LABEL
+from agent.text.lazy_pattern import lazily
 from agent.text.shown import shown, shown_line
 from agent.version import __version__
 
@@ -19,6 +20,7 @@ _RESERVED = frozenset(
         "time", "coproc", "in", "!", "[[", "]]", "{", "}",
     )
 )  # fmt: skip
+_ENDS_SHELL = lazily(r"(?<![\w/.-])(?:exit|exec|logout|return|suspend|kill\s+\$\$)(?![\w-])")
 
 
 def quoted(text: str) -> str:
@@ -32,14 +34,14 @@ def statement(command: str) -> str:
     """Text that runs `command`. As it is where it is surely complete by itself, else through `eval`: a quote or a here-document
     that is not closed ends there. What may end the shell runs in a shell of its own.
     """
-    if _ends_shell().search(command):
+    if _ENDS_SHELL.search(command):
         return f"( eval -- {quoted(command)} )"
     return command if is_plain(command) else f"eval -- {quoted(command)}"
 
 
 def keeps_shell(command: str) -> bool:
     """Tell whether what `command` does to the shell (its folder, its variables) lasts in the script."""
-    return _ends_shell().search(command) is None
+    return _ENDS_SHELL.search(command) is None
 
 
 def is_plain(command: str) -> bool:
@@ -69,11 +71,6 @@ def _escaped(char: str) -> str:
     if shown(char) == char and char != "\t":
         return char
     return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
-
-
-@cache
-def _ends_shell() -> re.Pattern[str]:
-    return re.compile(r"(?<![\w/.-])(?:exit|exec|logout|return|suspend|kill\s+\$\$)(?![\w-])")
 
 
 @cache

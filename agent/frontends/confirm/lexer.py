@@ -10,6 +10,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
 
+from agent.text.lazy_pattern import lazily
+
 LIMIT = 20_000
 
 _TOKENS = r"""
@@ -24,16 +26,14 @@ _TOKENS = r"""
 """
 
 
-@lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
-    return re.compile(_TOKENS, re.VERBOSE | re.DOTALL)
+_PATTERN = lazily(_TOKENS, re.VERBOSE | re.DOTALL)
 
 
 def shell_fragments(text: str) -> StyleAndTextTuples:
     """`text` in styled pieces; their concatenation is `text`."""
     out: StyleAndTextTuples = []
     expects_command = True
-    for match in _pattern().finditer(text):
+    for match in _PATTERN.finditer(text):
         kind = match.lastgroup or "other"
         piece = match.group()
         style = f"class:sh.{kind}" if kind in ("comment", "string", "variable", "operator", "option") else ""

@@ -10,21 +10,18 @@ import functools
 import re
 
 from agent.protocol.decisions import Effect, Finding, Level, ProgramRun
+from agent.text.lazy_pattern import lazily
 from agent.text.visible import BIDI, BLANK, INVISIBLE, MARKS, PRIVATE, SIGNS, hidden_positions
 
 _MAX_HEREDOCS = 120
-
-
-@functools.lru_cache(maxsize=1)
-def _token() -> re.Pattern[str]:
-    return re.compile(
-        r"""\\.                                     # an escaped character is no quote
-        |\$?'(?P<single>[^']*)'
-        |\$?"(?P<double>(?:[^"\\]|\\.)*)"
-        |(?:(?<=[\s;&|()])|\A)\#(?P<comment>[^\n]*)
-        |<<-?[ \t]*(?P<quote>['"]?)(?P<name>\w+)(?P=quote)""",
-        re.X | re.S,
-    )
+_TOKEN = lazily(
+    r"""\\.                                     # an escaped character is no quote
+    |\$?'(?P<single>[^']*)'
+    |\$?"(?P<double>(?:[^"\\]|\\.)*)"
+    |(?:(?<=[\s;&|()])|\A)\#(?P<comment>[^\n]*)
+    |<<-?[ \t]*(?P<quote>['"]?)(?P<name>\w+)(?P=quote)""",
+    re.X | re.S,
+)
 
 
 def data_spans(text: str) -> list[tuple[int, int]]:
@@ -33,7 +30,7 @@ def data_spans(text: str) -> list[tuple[int, int]]:
     pending: list[str] = []
     position = heredocs = 0
     while True:
-        found = _token().search(text, position)
+        found = _TOKEN.search(text, position)
         end = len(text) if found is None else found.start()
         if pending:  # the bodies begin behind the end of this line
             newline = text.find("\n", position, end)
@@ -80,7 +77,11 @@ _GAP, _SCREEN = 40, 80  # columns of blanks that may, or will, push a tail out o
 _EMPTY_LINES, _SCREENFUL = 8, 24
 _FAR_RIGHT = 500
 _MAX_EXAMINED = 2_000
-_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+_CLASSES = lazily(
+    f"(?P<bidi>[{BIDI}])|(?P<invisible>[{INVISIBLE}])|(?P<blank>[{BLANK}])|(?P<private>[{PRIVATE}])"
+    f"|(?P<marks>[{MARKS}])|(?P<sign>[{re.escape(SIGNS)}])|(?P<wide>[\uff10-\uff5a\U0001d400-\U0001d7ff])"
+)
+_RIGHT_TO_LEFT = lazily("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _SAFER = {
     "url": "look where the address leads, and type it by hand",
     "host": "look where the address leads, and type it by hand",
@@ -155,19 +156,6 @@ def finding(name: str, level: Level, reason: str, span: tuple[int, int], program
     )
 
 
-@functools.lru_cache(maxsize=1)
-def _classes() -> re.Pattern[str]:
-    return re.compile(
-        f"(?P<bidi>[{BIDI}])|(?P<invisible>[{INVISIBLE}])|(?P<blank>[{BLANK}])|(?P<private>[{PRIVATE}])"
-        f"|(?P<marks>[{MARKS}])|(?P<sign>[{re.escape(SIGNS)}])|(?P<wide>[\uff10-\uff5a\U0001d400-\U0001d7ff])"
-    )
-
-
-@functools.lru_cache(maxsize=1)
-def _right_to_left() -> re.Pattern[str]:
-    return re.compile(f"[{_RTL}]")
-
-
 def _kind(text: str, position: int) -> str:
     """The kind of hiding at `position`, "" where it is none."""
     char = text[position]
@@ -182,11 +170,11 @@ def _kind(text: str, position: int) -> str:
         return "nul" if char == "\0" else "blank" if code == 0x85 else "control"
     if 0xD800 <= code < 0xE000:
         return "surrogate"
-    match = _classes().match(char)
+    match = _CLASSES.match(char)
     name = (match.lastgroup or "") if match is not None else "lookalike"
     if name == "bidi" and char in "\u061c\u200e\u200f":
         before, after = text[position - 1 : position], text[position + 1 : position + 2]
-        if _right_to_left().match(before or after or " ") and not (after.isascii() and after.isalnum()):
+        if _RIGHT_TO_LEFT.match(before or after or " ") and not (after.isascii() and after.isalnum()):
             return ""  # a mark of right-to-left writing among its letters
     if name == "wide":
         return "lookalike" if _beside_latin(text, position) else ""

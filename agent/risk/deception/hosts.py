@@ -8,6 +8,7 @@ import re
 from agent.protocol.decisions import Finding, Level, ProgramRun
 from agent.risk.deception.findings import DIALLERS, finding
 from agent.risk.tables.names import names
+from agent.text.lazy_pattern import lazily
 from agent.text.visible import mixed_letters, skeleton, spelled, without_accents
 
 _KNOWN = names("hosts.known")
@@ -26,6 +27,7 @@ _NUMBERS = re.compile(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+)){0,3}"
 _QUAD = re.compile(r"(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.|$)){4}")
 _OTHER_HOST = "the address looks like another host: "
 _MAX_PROGRAMS, _MAX_WORDS = 100, 100
+_IMITATING = lazily("[015]|rn|vv")
 
 
 def host_findings(programs: tuple[ProgramRun, ...]) -> list[Finding]:
@@ -151,18 +153,13 @@ def _imitated(host: str) -> str:
 
 def _with_digits(host: str) -> str:
     """The known host that `host` imitates with digits and pairs of letters (g1thub, rnicrosoft), "" for none."""
-    if _is_known(host) or not _imitating().search(host):
+    if _is_known(host) or not _IMITATING.search(host):
         return ""
     pairs = host.replace("rn", "m").replace("vv", "w").replace("0", "o")
     for guess in (pairs.replace("1", "l"), pairs.replace("1", "i"), pairs.replace("5", "s")):
         if guess != host and _is_known(guess):
             return guess
     return ""
-
-
-@functools.lru_cache(maxsize=1)
-def _imitating() -> re.Pattern[str]:
-    return re.compile("[015]|rn|vv")
 
 
 @functools.lru_cache(maxsize=1)
