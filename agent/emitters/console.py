@@ -23,13 +23,11 @@ def print_rows(
     JSON: one object a line as the rows come, with all their keys. Table: `columns` (default: the keys of the first row) under
     a heading, widths as the cells need; on a terminal the last column is cut to the width.
     """
-    return _json_lines(rows, out) if json else _table(list(rows), out, columns)
-
-
-def _json_lines(rows: Iterable[Mapping[str, Any]], out: Sink) -> int:
+    if not json:
+        return _table(list(rows), out, columns)
     count = 0
     for row in rows:
-        out.write(json_line(row).encode() + b"\n")
+        say(json_line(row), out)
         count += 1
     return count
 
@@ -45,7 +43,7 @@ def _table(rows: list[Mapping[str, Any]], out: Sink, columns: Sequence[str] | No
     if out.is_tty:
         lines = [cut_to_width(line, out.size()[0]) for line in lines]
     lines[0] = paint(lines[0], "bold", color=out.color)
-    out.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+    say("\n".join(lines), out)
     return len(rows)
 
 
@@ -99,13 +97,13 @@ class Noticing:
 
 def say(text: str, out: Sink | None = None) -> None:
     """An answer, as a line on stdout. The text must be safe already. Raises EmitError."""
-    _line(text, out or sink_of(sys.stdout))
+    (out or sink_of(sys.stdout)).write((text + "\n").encode("utf-8", "replace"))
 
 
 def say_prose(text: str, out: Sink | None = None) -> None:
     """The same of sentences: on a terminal the lines end between words. Raises EmitError."""
     sink = out or sink_of(sys.stdout)
-    _line(at_words(text, sink.size()[0]) if sink.is_screen else text, sink)
+    say(at_words(text, sink.size()[0]) if sink.is_screen else text, sink)
 
 
 def complain(text: str, err: Sink | None = None, *, style: str = "") -> None:
@@ -133,7 +131,3 @@ def quiet_when_nobody_reads() -> Iterator[None]:
         yield
     except EmitError:
         pass
-
-
-def _line(text: str, sink: Sink) -> None:
-    sink.write((text + "\n").encode("utf-8", "replace"))

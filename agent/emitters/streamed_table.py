@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from agent.emitters.console import padded
+from agent.emitters.console import padded, print_rows, say
 from agent.emitters.paint import cell_width, cut_to_width, fitting, paint, safe_cell
 from agent.emitters.streams import Sink
-from agent.text.shown import json_line, shown
+from agent.text.shown import shown
 from agent.text.sizes import counted
 
 Row = Sequence[Any]
@@ -103,11 +103,11 @@ def write_table(
         widths = _fitted(widths, numeric, out.size()[0])
         if not _fits(widths, out.size()[0]):
             return write_expanded(columns, itertools.chain(first, coming), out)
-    out.write(_encoded(paint(padded(heading, widths, numeric), "bold", color=out.color)))
+    say(paint(padded(heading, widths, numeric), "bold", color=out.color), out)
     count = 0
     later = ([cell_of(value) for value in row] for row in coming)
     for line in itertools.chain(cells, later):
-        out.write(_encoded(padded(line, widths, numeric)))
+        say(padded(line, widths, numeric), out)
         count += 1
     return count
 
@@ -118,9 +118,7 @@ def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
     A text that a spreadsheet would take for a formula has an apostrophe before it: whoever wrote a log is not to run in it.
     """
     text = io.StringIO()
-    writer = csv.writer(
-        text, lineterminator="\r\n"
-    )  # what stands in it is what gets quoted: a lone return begins no row
+    writer = csv.writer(text, lineterminator="\r\n")  # what stands in it is quoted: a lone return begins no row
     count = -1
     for row in itertools.chain([columns], rows):
         writer.writerow([_csv_cell(value) for value in row])
@@ -135,12 +133,7 @@ def write_csv(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
 def write_json_lines(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> int:
     """One object a row; two columns of one name get numbers. How many rows. Raises EmitError."""
     names = list(_unique(columns))
-    count = 0
-    for row in rows:
-        line = json_line(dict(zip(names, map(jsonable, row), strict=True)))
-        out.write(line.encode() + b"\n")
-        count += 1
-    return count
+    return print_rows((dict(zip(names, map(jsonable, row), strict=True)) for row in rows), json=True, out=out)
 
 
 def _fitted(widths: list[int], numeric: Sequence[bool], columns: int) -> list[int]:
@@ -156,10 +149,6 @@ def _fitted(widths: list[int], numeric: Sequence[bool], columns: int) -> list[in
 
 def _fits(widths: Sequence[int], columns: int) -> bool:
     return sum(widths) + 2 * (len(widths) - 1) <= columns
-
-
-def _encoded(line: str) -> bytes:
-    return (line + "\n").encode("utf-8", "replace")
 
 
 def _csv_cell(value: Any) -> str:
@@ -196,7 +185,7 @@ def write_expanded(columns: Sequence[str], rows: Iterable[Row], out: Sink) -> in
             for piece in _pieces(whole_cell(value), room):
                 lines.append((lead + piece).rstrip())
                 lead = " " * (width + 2)
-        out.write(("\n".join(lines) + "\n").encode("utf-8", "replace"))
+        say("\n".join(lines), out)
     return count
 
 

@@ -15,9 +15,8 @@ from agent.emitters.command_lines import OF_COMMANDS, CommandLines
 from agent.emitters.display import Display, LiveOutput, Spinner, StreamName, notification
 from agent.emitters.goal_ending import GoalEnding
 from agent.emitters.interview_lines import InterviewLines
-from agent.emitters.notices import Notices
+from agent.emitters.notices import OF_PLANS, Notices, PlanLines
 from agent.emitters.paint import paint, prose
-from agent.emitters.plan_lines import OF_PLANS, PlanLines
 from agent.emitters.rich_markdown import RichRenderer
 from agent.emitters.streams import sink_of
 from agent.emitters.work_lines import WorkLines
