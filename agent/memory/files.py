@@ -20,6 +20,7 @@ from agent.config.paths import make_folder
 from agent.config.private_file import append_whole
 from agent.protocol.errors import IoError
 from agent.recording.private_database import (
+    OpenDatabase,
     connect_privately,
     is_empty,
     is_marked,
@@ -135,23 +136,7 @@ class NoMemory(Exception):
     """There can be no memory here now; the text says why."""
 
 
-class MemoryFile:
-    """One open database; `connection` may be used by one thread at a time."""
-
-    def __init__(self, connection: sqlite3.Connection, lock: int) -> None:
-        self.connection = connection
-        self._lock = lock
-
-    def close(self) -> None:
-        """Give up the file. Never raises."""
-        with suppress(sqlite3.Error):
-            self.connection.close()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
-
-
-def open_file(path: str, *, make: bool = True) -> MemoryFile:
+def open_file(path: str, *, make: bool = True) -> OpenDatabase:
     """The memory at `path`, empty where there was none that can be used. Without `make` only one that is there. Raises NoMemory."""
     try:
         if not make and not os.path.lexists(path):
@@ -162,7 +147,7 @@ def open_file(path: str, *, make: bool = True) -> MemoryFile:
         raise NoMemory(str(error)) from error
     try:
         try:
-            return MemoryFile(_connected(path), lock)
+            return OpenDatabase(_connected(path), lock)
         except (sqlite3.DatabaseError, _NotOurs) as error:
             if is_busy(error):
                 raise
@@ -199,7 +184,7 @@ class _NotOurs(Exception):
     pass
 
 
-def _replaced(path: str, lock: int) -> MemoryFile:
+def _replaced(path: str, lock: int) -> OpenDatabase:
     """Made anew under the exclusive lock. Raises NoMemory where somebody else has it open."""
     os.close(lock)
     try:
@@ -213,7 +198,7 @@ def _replaced(path: str, lock: int) -> MemoryFile:
     except (OSError, sqlite3.Error, _NotOurs) as error:
         os.close(lock)
         raise NoMemory(str(error)) from error
-    return MemoryFile(connection, lock)
+    return OpenDatabase(connection, lock)
 
 
 def _connected(path: str) -> sqlite3.Connection:

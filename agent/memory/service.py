@@ -17,12 +17,12 @@ from typing import TypeVar
 from agent.memory import asking
 from agent.memory.asking import Place
 from agent.memory.comparing import shape_of
-from agent.memory.files import Forgotten, MemoryFile, NoMemory, is_busy, open_file, remove_file
+from agent.memory.files import Forgotten, NoMemory, is_busy, open_file, remove_file
 from agent.memory.model import Experience, GoalWords, ReadGoal, Remembered, Worked
 from agent.memory.refresh import PIECE_SECONDS, Refresher, drop_unused, is_own_folder, note_forgotten
 from agent.protocol.errors import InvalidState
 from agent.recording.index.access import LogIndex
-from agent.recording.private_database import transaction
+from agent.recording.private_database import OpenDatabase, transaction
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Memory:
         self._project = project
         self._now = now
         self._forgotten_path = os.path.join(state, "memory", f"{name}.forgotten")
-        self._file: MemoryFile | None = None
+        self._file: OpenDatabase | None = None
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._worker: threading.Thread | None = None

@@ -17,6 +17,22 @@ from contextlib import contextmanager, suppress
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
 
+class OpenDatabase:
+    """A database that is held open by the lock beside it, -1 for none; `connection` may be used by one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, lock: int = -1) -> None:
+        self.connection = connection
+        self._lock = lock
+
+    def close(self) -> None:
+        """Give up the file. Never raises."""
+        with suppress(sqlite3.Error):
+            self.connection.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
 def lock_beside(path: str, *, exclusive: bool, wait: float = 0.0) -> int:
     """A lock on the file beside the database at `path`: its descriptor, which to close gives it up.
 

@@ -16,6 +16,7 @@ from agent.config.paths import make_folder
 from agent.config.private_file import closing
 from agent.recording.index.rows import APPLICATION, FULL_TEXT, PLAIN_TEXT, TABLES, VERSION
 from agent.recording.private_database import (
+    OpenDatabase,
     connect_privately,
     is_empty,
     is_marked,
@@ -39,28 +40,19 @@ class Unusable(Exception):
     """This place cannot hold the index; the text says why."""
 
 
-class Database:
+class Database(OpenDatabase):
     """One open index. `place`: its path, "" in memory. `fresh`: it was empty when it was opened. `full_text`: words are looked up.
 
     `whole`: all logs were read when it was last brought up to date. One in memory says `why` there is no file.
     """
 
     def __init__(self, connection: sqlite3.Connection, place: str, lock: int = -1) -> None:
-        self.connection = connection
+        super().__init__(connection, lock)
         self.place = place
-        self._lock = lock
         self.fresh = False
         self.full_text = True
         self.whole = True
         self.why = ""
-
-    def close(self) -> None:
-        """Give up the file. Never raises."""
-        with suppress(sqlite3.Error):
-            self.connection.close()
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
 
 
 def open_database(folder: str, state: str, *, rebuild: bool = False) -> Database:
