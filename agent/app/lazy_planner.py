@@ -64,11 +64,7 @@ class LazyPlanner:
             return await stand_in(error, recipes, request, on_delta, tell)
 
     async def _asked(
-        self,
-        planner: Planner,
-        request: PlannerRequest,
-        on_delta: DeltaHandler,
-        tell: Callable[[str], Awaitable[None]],
+        self, planner: Planner, request: PlannerRequest, on_delta: DeltaHandler, tell: Callable[[str], Awaitable[None]]
     ) -> PlannerReply:
         """The reply of the real planner, which may look at no images."""
         if not any(isinstance(item, GoalItem) and item.media for item in request.history):

@@ -215,12 +215,7 @@ def interview(options: argparse.Namespace) -> int:
     if options.action == "export":
         return run_export(_services(options), options.words, options.resume)
     held = run_interview(
-        _services(options),
-        options.action or DEFAULT,
-        about,
-        options.resume,
-        turn=options.turn,
-        branch=options.branch,
+        _services(options), options.action or DEFAULT, about, options.resume, turn=options.turn, branch=options.branch
     )
     return _in_a_loop(held)
 

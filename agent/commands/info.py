@@ -176,10 +176,7 @@ COMMANDS = (
         handle=show_help,
     ),
     Definition(
-        names=("history",),
-        help="goals of this session and how they ended",
-        examples=(":history",),
-        handle=history,
+        names=("history",), help="goals of this session and how they ended", examples=(":history",), handle=history
     ),
     Definition(
         names=("info",),

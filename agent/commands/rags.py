@@ -132,9 +132,7 @@ COMMANDS = (
         help="read all documents of the active rag anew",
         examples=(":rebuild rag",),
         read=only(
-            "rag",
-            make=RebuildRag,
-            message="`:rebuild` reads the documents of the active rag anew, and takes no name",
+            "rag", make=RebuildRag, message="`:rebuild` reads the documents of the active rag anew, and takes no name"
         ),
         core=(RebuildRag,),
         handle=rebuild,

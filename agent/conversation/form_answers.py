@@ -180,10 +180,7 @@ def explained(field: FieldDefinition, config: EngineConfiguration) -> list[str]:
         if owed
         else "It is asked because the result needs it."
     )
-    return [
-        f"{field.display_name}: {field.description}",
-        why if needed else "It may stay open: “skip” leaves it out.",
-    ]
+    return [f"{field.display_name}: {field.description}", why if needed else "It may stay open: “skip” leaves it out."]
 
 
 def taken_back(memory: WorkingMemory, config: EngineConfiguration, message: str) -> tuple[FieldDefinition, str] | None:

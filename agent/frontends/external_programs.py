@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 _READ = (0, 129, 130, 131, 143)  # the pager showed it, and was left, or ended with us
 _MAX_EDITED = 1_000_000
 _MAX_OSC52 = 74_000  # what terminals take in one escape sequence
-_CLIPBOARD_TOOLS = {
-    "WAYLAND_DISPLAY": "wl-copy",
-    "DISPLAY": "xclip -selection clipboard",
-}
+_CLIPBOARD_TOOLS = {"WAYLAND_DISPLAY": "wl-copy", "DISPLAY": "xclip -selection clipboard"}
 
 
 def editor_words(environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -116,13 +116,7 @@ def build_app(
         least = MENU_ROWS if buffer.complete_state is not None and not is_done() else 1
         return Dimension(min=least, max=max(least, editor_rows(screen)))
 
-    body: Container = Window(
-        control,
-        height=height,
-        get_line_prefix=prefix,
-        wrap_lines=True,
-        dont_extend_height=True,
-    )
+    body: Container = Window(control, height=height, get_line_prefix=prefix, wrap_lines=True, dont_extend_height=True)
     if for_goals:
         menu = Float(CompletionsMenu(max_height=MENU_ROWS, extra_filter=has_focus(buffer)), xcursor=True, ycursor=True)
         body = FloatContainer(body, [menu])

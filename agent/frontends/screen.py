@@ -256,11 +256,7 @@ def open_screen(stdin: TextIO | None = None, stdout: TextIO | None = None, *, th
 
     # No cursor position requests: over slow lines their answers arrive late, and then in the stdin of a command.
     output = Vt100_Output(
-        stream,
-        lambda: Size(*size()),
-        term=term,
-        default_color_depth=ColorDepth.from_env(),
-        enable_cpr=False,
+        stream, lambda: Size(*size()), term=term, default_color_depth=ColorDepth.from_env(), enable_cpr=False
     )
     dumb = term.lower() in ("dumb", "unknown", "")
     return Screen(input=create_input(stdin), output=output, dumb=dumb, is_terminal=stream.isatty(), theme=theme)

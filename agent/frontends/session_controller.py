@@ -241,11 +241,7 @@ class SessionController:
 
 
 def run_options(
-    settings: Settings,
-    *,
-    frontend: Literal["cli", "repl"],
-    cancel: CancellationToken,
-    stdout_is_tty: bool = True,
+    settings: Settings, *, frontend: Literal["cli", "repl"], cancel: CancellationToken, stdout_is_tty: bool = True
 ) -> RunOptions:
     """The options of one goal: the front end's factory, with limits as configured."""
     options = (

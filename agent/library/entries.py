@@ -45,8 +45,7 @@ class Entries(Generic[T]):
         """Return where the person's own entry of that name is, or would be. Raises InvalidRequest for a name that is none."""
         if not _NAME.fullmatch(name):
             raise InvalidRequest(
-                f"no {self.kind} can be called {shown_line(name, 80)!r}",
-                hint="letters, digits, - and _, at most 64",
+                f"no {self.kind} can be called {shown_line(name, 80)!r}", hint="letters, digits, - and _, at most 64"
             )
         return os.path.join(self.folder, name + self.suffix)
 

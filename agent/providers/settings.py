@@ -107,9 +107,5 @@ def checked(given: Endpoint, settings: HttpSettings) -> Endpoint:
         hint = "use https, or leave the key out for this server"
         raise ConfigError(f"the API key for {name} would go to {host} unencrypted", hint=hint)
     return structs.replace(
-        given,
-        base_url=url,
-        host=f"{host}:{port}" if port else host,
-        api_key=key,
-        is_loopback=is_loopback_host(host),
+        given, base_url=url, host=f"{host}:{port}" if port else host, api_key=key, is_loopback=is_loopback_host(host)
     )

@@ -182,10 +182,7 @@ class Publication:
         entry = read_tasks(await self.place.repository.text_at("HEAD", TASK_FILE) or "").find(self.place.task)
         return messages.Proof(
             tests=messages.words_on_tests(
-                untestable=progress.untestable,
-                green=progress.is_green,
-                passed=progress.passed,
-                total=progress.total,
+                untestable=progress.untestable, green=progress.is_green, passed=progress.passed, total=progress.total
             ),
             features=[(each.feature, each.subject, each.commit) for each in features],
             files=files,

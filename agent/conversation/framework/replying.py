@@ -88,9 +88,7 @@ async def assemble(turn: Turn) -> StepDone | None:
         guidance=tuple(each for each in guidance if each),
     )
     assembler = ContextAssembler(
-        model_tokens=turn.deps.model_tokens,
-        complete=turn.deps.complete,
-        context_service=turn.deps.context_service,
+        model_tokens=turn.deps.model_tokens, complete=turn.deps.complete, context_service=turn.deps.context_service
     )
     turn.assembled = done = await assembler.assemble(turn.config, memory, texts)
     turn.memory = replace(memory, context=done.context)

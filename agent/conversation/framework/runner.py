@@ -61,10 +61,7 @@ class EngineRunner:
             turn.steps.append(told)
             await self._deps.observe(told)
         return EngineResponse(
-            response_text=turn.reply,
-            sidebar_state=turn.sidebar,
-            updated_state=turn.memory,
-            steps=tuple(turn.steps),
+            response_text=turn.reply, sidebar_state=turn.sidebar, updated_state=turn.memory, steps=tuple(turn.steps)
         )
 
 

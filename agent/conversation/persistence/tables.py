@@ -94,12 +94,7 @@ METADATA = sa.MetaData(
 )
 
 PROJECTS = sa.Table(
-    "projects",
-    METADATA,
-    id_column(),
-    tenant_column(),
-    sa.Column("name", sa.Text(), nullable=False),
-    time_column(),
+    "projects", METADATA, id_column(), tenant_column(), sa.Column("name", sa.Text(), nullable=False), time_column()
 )
 
 SESSIONS = sa.Table(

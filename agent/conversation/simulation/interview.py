@@ -152,11 +152,7 @@ class _Conversation:
             session_id=self.memory.session_id, project_id=self.memory.project_id, message_id=f"m{number}"
         )
         given = ProcessMessageInput(
-            config=self._config,
-            user_message=text,
-            current_state=self.memory,
-            metadata=about,
-            history=self._said,
+            config=self._config, user_message=text, current_state=self.memory, metadata=about, history=self._said
         )
         try:
             response = await self._runner.process_message(given)

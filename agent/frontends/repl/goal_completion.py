@@ -56,10 +56,7 @@ def _commands(text: str, services: Callable[[], CommandServices] | None) -> Iter
     begun = [row for row in definitions() if row.name.startswith(name)]
     for row in sorted(begun, key=lambda row: row.name != name):  # a whole name stands before longer ones
         yield Completion(
-            row.name,
-            start_position=-len(name),
-            display=f"{text[0]}{row.name} {row.arguments}",
-            display_meta=row.help,
+            row.name, start_position=-len(name), display=f"{text[0]}{row.name} {row.arguments}", display_meta=row.help
         )
 
 

@@ -126,8 +126,7 @@ def _judge(services: Services, options: argparse.Namespace) -> Judge:
             raise ConfigError(f"--policy: {file.error}", hint="fix the file, or judge without it")
         if file.error:
             complain(
-                f"agent-shell: {shown_line(file.error, 500)}; until this is fixed, nothing runs unasked",
-                style="yellow",
+                f"agent-shell: {shown_line(file.error, 500)}; until this is fixed, nothing runs unasked", style="yellow"
             )
     return judge
 

@@ -62,11 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 async def run(services: Services, options: argparse.Namespace) -> int:
     """0 done or nothing to do, 1 where something could not be removed, 6 not wanted. Raises CoreError, EmitError."""
-    wish = Wish(
-        older_than=options.older_than,
-        keep_size=options.keep_size,
-        statuses=frozenset(options.status or ()),
-    )
+    wish = Wish(older_than=options.older_than, keep_size=options.keep_size, statuses=frozenset(options.status or ()))
     buried_before = options.tombstones_older_than
     if wish == Wish() and buried_before is None:
         raise InvalidRequest(

@@ -74,10 +74,7 @@ class _Pen:
             f"{_share(total['not_understood'], total['goals'])} not understood" if total["not_understood"] else "",
             f"{_share(total['failed'], total['goals'])} failed",
         ]
-        parts = [
-            f"{seconds(total['seconds'])} in all",
-            money(total["cost"]),
-        ]
+        parts = [f"{seconds(total['seconds'])} in all", money(total["cost"])]
         asked = (
             f"{counted(decisions['proposed'], 'command')} proposed{self._dot}{decisions['ran']:,} ran{self._dot}"
             f"a person was asked about {decisions['asked']:,} and changed {decisions['edited']:,}"

@@ -163,12 +163,7 @@ class _Rating:
 
 
 def _batch(
-    source: str,
-    stdin: IO[str],
-    rating: _Rating,
-    *,
-    write: Callable[[str], None],
-    warn: Callable[[str], None],
+    source: str, stdin: IO[str], rating: _Rating, *, write: Callable[[str], None], warn: Callable[[str], None]
 ) -> int:
     """JSON lines in, JSON lines out, in order and in constant memory."""
     if source == "-":

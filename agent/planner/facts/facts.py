@@ -82,10 +82,7 @@ def context_of(rate: Callable[[RiskContext], RiskReport], cwd: str) -> RiskConte
 
     home = os.path.expanduser("~")
     context = RiskContext(
-        cwd=cwd,
-        home=home if home.startswith("/") else "",
-        workspace=workspace_of(cwd, home),
-        is_root=os.geteuid() == 0,
+        cwd=cwd, home=home if home.startswith("/") else "", workspace=workspace_of(cwd, home), is_root=os.geteuid() == 0
     )
     report = rate(context)
     facts = facts_of(report, context)
