@@ -9,6 +9,7 @@ from agent.commands.context import Change, CommandContext, DispatchOutcome
 from agent.commands.definition import Definition
 from agent.protocol.errors import InvalidRequest
 from agent.protocol.messages import UserInput
+from agent.text.fuzzy import within_slips
 from agent.text.shown import shown
 
 _LONGEST_SLIP = 8
@@ -42,24 +43,13 @@ def _mode_meant(context: CommandContext, argument: str) -> str:
     """The mode that a word which is no command is one slip of the finger away from; "" where it is a command, or far from any."""
     if len(argument.split()) != 1 or len(argument) > _LONGEST_SLIP:
         return ""
-    meant = next((mode for mode in _MODES if _one_edit(argument.lower(), mode)), "")
+    meant = next(iter(within_slips(argument.lower(), _MODES, 1)), "")
     executor = context.session.executor
     if not meant or executor is None:
         return meant
     of_shell = re.compile(rf"^(?:alias (?:-- )?)?{re.escape(argument)}(?:=| \(\))", re.MULTILINE)
     defined = any(of_shell.search(text) for text in (executor.functions, executor.aliases))
     return "" if defined or shutil.which(argument) is not None else meant
-
-
-def _one_edit(word: str, other: str) -> bool:
-    """Tell whether one letter added, left out, changed, or exchanged with its neighbour makes `other` of `word` (or nothing at all)."""
-    start = next((at for at, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), None)
-    if start is None:
-        return abs(len(word) - len(other)) <= 1
-    left, right = word[start:], other[start:]
-    return (
-        left[1:] in (right, right[1:]) or left == right[1:] or (left[:2] == right[:2][::-1] and left[2:] == right[2:])
-    )
 
 
 COMMANDS = (
