@@ -1,4 +1,7 @@
-"""Read a table that is compiled from data files, and compile it anew where it is missing, foreign or older than they are."""
+"""Read a table that is compiled from data files, and compile it anew where it is missing, foreign or older than they are.
+
+The file is an index and the parts that it names, each with its sum: a process reads the parts that it meets.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +12,75 @@ import stat
 import time
 import zlib
 
-_SUM = 4  # bytes of a CRC-32 before everything else
+import msgspec
+
+from agent.struct_types import built
+
+_NUMBER = 4  # bytes of the index's sum before everything else, and of its length behind that
 _LATE = 20_000_000  # nanoseconds
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_Index = dict[str, tuple[int, int, int]]  # of each part: offset behind the index, length and CRC-32
 
 
-def load(path: str, folder: str, builder: str) -> bytes:
-    """The content of the compiled file `path`. `builder` names the function ("module:function") that makes it from `folder`.
+class Parts:
+    """The parts of the compiled file `path` by name. `builder` names the function ("module:function") that makes all from `folder`.
 
     The file only saves work: where it cannot be kept, every process compiles. Raises what the builder raises.
     """
-    module, _, name = builder.partition(":")
-    content = _kept(path, folder, module)
-    if content is None:
+
+    def __init__(self, path: str, folder: str, builder: str) -> None:
+        self._path, self._builder = path, builder
+        self._index: _Index = {}
+        self._made: dict[str, bytes] = {}
+        kept = _kept(path, folder, builder.partition(":")[0])
+        if kept is None:
+            self._make()
+        else:
+            self._file, self._begin, self._index = kept
+
+    def names(self) -> set[str]:
+        """The names of all parts."""
+        return {*self._index, *self._made}
+
+    def get(self, name: str) -> bytes | None:
+        """The content of a part, None where there is none of that name."""
+        if name in self._index:
+            offset, size, told = self._index[name]
+            with contextlib.suppress(OSError):
+                part = os.pread(self._file, size, self._begin + offset)
+                if zlib.crc32(part) == told:
+                    return part
+            self._make()
+        return self._made.get(name)
+
+    def _make(self) -> None:
+        module, _, name = self._builder.partition(":")
         started = time.time_ns()
-        content = getattr(importlib.import_module(module), name)()
-        keep(path, content, started)
-    return content
+        self._made = getattr(importlib.import_module(module), name)()
+        self._index = {}
+        keep(self._path, self._made, started)
 
 
-def keep(path: str, content: bytes, started: int) -> None:
-    """Put `content` where the next process finds it, whole or not at all; `started` is when its sources began to be read (ns)."""
+def _packed(parts: dict[str, bytes]) -> bytes:
+    """The index of `parts` with its sum and length, and the parts behind it."""
+    index: _Index = {}
+    offset = 0
+    for name, part in parts.items():
+        index[name] = offset, len(part), zlib.crc32(part)
+        offset += len(part)
+    encoded = msgspec.msgpack.encode(index)
+    return b"".join((zlib.crc32(encoded).to_bytes(_NUMBER), len(encoded).to_bytes(_NUMBER), encoded, *parts.values()))
+
+
+def keep(path: str, parts: dict[str, bytes], started: int) -> None:
+    """Put `parts` where the next process finds them, whole or not at all; `started` is when their sources began to be read (ns)."""
     import tempfile  # a tenth of a first rating, and rarely needed
 
     with contextlib.suppress(OSError):
         number, beside = tempfile.mkstemp(prefix=".compiled-", dir=os.path.dirname(path))
         try:
             with open(number, "wb") as file:
-                file.write(zlib.crc32(content).to_bytes(_SUM) + content)
+                file.write(_packed(parts))
                 os.fchmod(number, 0o644)
             os.utime(beside, ns=(started, started))  # a source that changed while it was read is younger
             os.replace(beside, path)
@@ -45,18 +89,20 @@ def keep(path: str, content: bytes, started: int) -> None:
             raise
 
 
-def _kept(path: str, folder: str, module: str) -> bytes | None:
-    try:
+def _kept(path: str, folder: str, module: str) -> tuple[int, int, _Index] | None:
+    """The open file, where its parts begin, and its index. It stays open: parts that are read later are of the same one."""
+    number = -1
+    with contextlib.suppress(OSError, msgspec.DecodeError):
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(number, "rb") as file:
-            fact = os.fstat(number)
-            if not _is_trusted(fact) or _is_stale(fact.st_mtime_ns, folder, module):
-                return None
-            content = file.read()
-    except OSError:
-        return None
-    known, rest = content[:_SUM], content[_SUM:]
-    return rest if zlib.crc32(rest) == int.from_bytes(known) else None
+        fact = os.fstat(number)
+        if _is_trusted(fact) and not _is_stale(fact.st_mtime_ns, folder, module):
+            head = os.pread(number, 2 * _NUMBER, 0)
+            encoded = os.pread(number, int.from_bytes(head[_NUMBER:]), 2 * _NUMBER)
+            if zlib.crc32(encoded) == int.from_bytes(head[:_NUMBER]):
+                return number, 2 * _NUMBER + len(encoded), msgspec.msgpack.decode(encoded, type=built(_Index))
+    if number >= 0:
+        os.close(number)
+    return None
 
 
 def _is_trusted(fact: os.stat_result) -> bool:

@@ -67,14 +67,13 @@ def _grammar() -> tuple[Any, int]:
 
 def _binding() -> Any:
     """The extension module of tree_sitter_bash, without the package around it, whose imports take 10 ms that nobody needs."""
-    from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
-    from importlib.util import find_spec, module_from_spec
+    from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, PathFinder
 
-    package = find_spec("tree_sitter_bash")
+    package = PathFinder.find_spec("tree_sitter_bash")
     for folder in (package.submodule_search_locations or ()) if package is not None else ():
         spec = FileFinder(folder, (ExtensionFileLoader, EXTENSION_SUFFIXES)).find_spec("_binding")
-        if spec is not None and spec.loader is not None:
-            module = module_from_spec(spec)
+        if spec is not None and isinstance(spec.loader, ExtensionFileLoader):
+            module = spec.loader.create_module(spec)
             spec.loader.exec_module(module)
             return module
     import tree_sitter_bash

@@ -14,10 +14,10 @@ from agent import compiled
 made: list[int] = []
 
 
-def content() -> bytes:
+def content() -> dict[str, bytes]:
     """What the tests compile."""
     made.append(1)
-    return b"tables"
+    return {"one": b"tables", "none": b"", "other": b"more tables"}
 
 
 @pytest.fixture
@@ -31,8 +31,13 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def load(place: Path) -> bytes:
-    return compiled.load(str(place / "_made"), str(place / "knowledge"), f"{__name__}:content")
+def opened(place: Path) -> compiled.Parts:
+    return compiled.Parts(str(place / "_made"), str(place / "knowledge"), f"{__name__}:content")
+
+
+def load(place: Path) -> dict[str, bytes | None]:
+    parts = opened(place)
+    return {name: parts.get(name) for name in sorted(parts.names(), reverse=True)}
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +48,7 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_made_once(place: Path) -> None:
-    assert load(place) == load(place) == b"tables"
+    assert load(place) == load(place) == {"one": b"tables", "none": b"", "other": b"more tables"}
     assert (len(made), (place / "_made").stat().st_mode & 0o777) == (1, 0o644)
 
 
@@ -74,7 +79,7 @@ def test_a_younger_module_beside_the_builder_makes_it_anew(place: Path, monkeypa
     monkeypatch.setattr(compiled, "_ROOT", str(place))
 
     def once() -> None:
-        compiled.load(str(place / "_made"), str(place / "knowledge"), "room.builder:content")
+        compiled.Parts(str(place / "_made"), str(place / "knowledge"), "room.builder:content")
 
     once()
     once()
@@ -87,7 +92,7 @@ def test_a_younger_module_beside_the_builder_makes_it_anew(place: Path, monkeypa
     assert len(made) == 2
 
 
-@pytest.mark.parametrize("spoil", ["others may write", "cut off", "changed", "a link", "a pipe"])
+@pytest.mark.parametrize("spoil", ["others may write", "cut off", "changed", "its index", "empty", "a link", "a pipe"])
 def test_what_is_not_to_be_trusted_is_made_anew(place: Path, spoil: str) -> None:
     load(place)
     file = place / "_made"
@@ -97,21 +102,25 @@ def test_what_is_not_to_be_trusted_is_made_anew(place: Path, spoil: str) -> None
         file.write_bytes(file.read_bytes()[:-2])
     elif spoil == "changed":
         file.write_bytes(file.read_bytes()[:-1] + b"X")
+    elif spoil == "its index":
+        file.write_bytes(file.read_bytes().replace(b"none", b"nine"))
+    elif spoil == "empty":
+        file.write_bytes(b"")
     elif spoil == "a link":
         file.rename(place / "elsewhere")
         file.symlink_to(place / "elsewhere")
     else:
         file.unlink()
         os.mkfifo(file)
-    assert load(place) == b"tables"
+    assert load(place) == {"one": b"tables", "none": b"", "other": b"more tables"}
     assert len(made) == 2
     assert not file.is_symlink()
 
 
 def test_where_it_cannot_be_kept_it_is_made_each_time(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "mkstemp", lambda **_: (_ for _ in ()).throw(OSError(30, "read-only")))
-    assert load(place) == load(place) == b"tables"
-    assert len(made) == 2
+    assert load(place) == load(place) == content()
+    assert len(made) == 3
 
 
 def test_it_is_made_anew_where_a_clock_went_ahead_when_it_was_made(place: Path) -> None:
@@ -120,3 +129,22 @@ def test_it_is_made_anew_where_a_clock_went_ahead_when_it_was_made(place: Path) 
     load(place)
     assert len(made) == 2
     assert (place / "_made").stat().st_mtime < 4e9
+
+
+def test_a_part_that_is_read_later_is_of_the_file_that_was_opened(place: Path) -> None:
+    load(place)
+    parts = opened(place)
+    (place / "_made").unlink()
+    assert parts.get("one") == b"tables"
+    assert parts.get("of no such name") is None
+    assert len(made) == 1
+
+
+def test_a_part_that_is_spoiled_after_the_file_was_opened_is_made_anew(place: Path) -> None:
+    load(place)
+    parts = opened(place)
+    file = place / "_made"
+    file.write_bytes(file.read_bytes().replace(b"more", b"less"))
+    assert (parts.get("one"), len(made)) == (b"tables", 1)
+    assert (parts.get("other"), parts.get("one"), len(made)) == (b"more tables", b"tables", 2)
+    assert b"more tables" in file.read_bytes()

@@ -9,7 +9,7 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.paths.scopes import PSEUDO_CWD, PSEUDO_HOME, Scopes
 from agent.risk.reader.tree import Redirect
 from agent.risk.reader.words import UNKNOWN, Word
-from agent.risk.tables.store import store
+from agent.risk.tables.store import level_rows
 
 _STREAMS = {"": "its output", "1": "its output", "2": "its error messages"}
 _WRITES = {
@@ -100,7 +100,7 @@ _PLACES = {
 
 def role_phrase(role: str) -> str:
     """Say what happens to an operand of this role; "" where there is nothing to say."""
-    row = store().levels.get(role)
+    row = level_rows().get(role)
     return row.role if row is not None else _SYNCED if role == "sync" else ""
 
 

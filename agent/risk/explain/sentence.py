@@ -12,7 +12,7 @@ from agent.risk.explain.steps import joined, reading_runs, step_words
 from agent.risk.reader.words import Word
 from agent.risk.tables.help import help_for
 from agent.risk.tables.options import operand_roles, split_args
-from agent.risk.tables.store import Program, store
+from agent.risk.tables.store import Program, level_rows
 from agent.risk.tables.store import program as find_program
 
 _ROOM = 96  # characters that several clauses may take together
@@ -99,7 +99,7 @@ def _clause(report: RiskReport, index: int) -> str:
     said = one_line(finding.reason, 300)
     if effect is None or effect.whole or finding.level is Level.HIGH:
         return said
-    row = store().levels.get(effect.kind)
+    row = level_rows().get(effect.kind)
     extra = _extra(finding, effect, row.reason) if row is not None else None
     if row is None or extra is None:
         return said

@@ -13,7 +13,7 @@ from agent.risk.paths.scopes import Scopes
 from agent.risk.reader.words import Word
 from agent.risk.tables.help import Help
 from agent.risk.tables.options import Args, choose_case, operand_roles, split_args
-from agent.risk.tables.store import Program, store
+from agent.risk.tables.store import Program, level_rows
 
 _GENERAL = {
     "--help": "shows how it is used", "--version": "shows its version", "--dry-run": "only shows what would be done",
@@ -243,5 +243,5 @@ class WordReader:
 
 def _plain(kind: str) -> str:
     """The sentence of an effect without its targets."""
-    row = store().levels.get(kind)
+    row = level_rows().get(kind)
     return row.reason.replace(": {targets}", "").replace("{targets}", "what it is given") if row is not None else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from agent.protocol.decisions import Level
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
-class Effect(NamedTuple):
+class Effect(Struct, frozen=True):
     """`targets`: the option's value, all words behind the program, or none. `where`: a pattern that the value has to hold."""
 
     kind: str

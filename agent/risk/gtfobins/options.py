@@ -9,7 +9,6 @@ from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from agent.risk.gtfobins.effects import EFFECTS, add_effect
 from agent.risk.invocations.open_places import raise_open
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
@@ -133,6 +132,8 @@ def _take(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None
 
 
 def _judge(walker: Walker, invocation: Invocation, kind: str, word: Word) -> None:
+    from agent.risk.gtfobins.effects import EFFECTS, add_effect
+
     if kind in EFFECTS:
         add_effect(walker, invocation, word, kind)
     elif (judge := kinds().get(kind)) is not None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from agent.protocol.decisions import Level, worst
 from agent.risk.paths.absolute import absolute
@@ -91,7 +93,7 @@ def matched_names(walker: Walker, word: Word, cwd: str, fact: str) -> list[Word]
     return [Word(value, word.start, word.end) for name, _, value in named if name == fact]
 
 
-class Loaded(NamedTuple):
+class Loaded(Struct, frozen=True):
     """A file, relative to the folder; the words in one of which it matters, "" for any; and whether folders above count too."""
 
     file: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,18 +11,19 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation
 from agent.risk.tables.store import INTERPRETERS, WRAPPERS, Program, program
+from agent.text.lazy_pattern import lazily
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 _RUNNERS = (*WRAPPERS, *INTERPRETERS, "programs.remote_and_later:", "programs.containers:", "programs.find:")
-_NAMES_SCRIPT = re.compile(r"-\w|--?(?:file|script|load|source)")
-NAMES_COMMAND = re.compile(r"-\w*[ceEpPxXnrC](?:$|[^\w-])|--?(?:command|exec|eval|ok)")
-PATH = re.compile(r"(?<![\w./~-])(?:/|\.{1,2}/)[\w./@+-]+")
-_OF_SYSTEM = re.compile(r"/(?:usr|opt|var|etc|lib\w*|s?bin|srv|run|mnt|media|root)/")
+_NAMES_SCRIPT = lazily(r"-\w|--?(?:file|script|load|source)")
+NAMES_COMMAND = lazily(r"-\w*[ceEpPxXnrC](?:$|[^\w-])|--?(?:command|exec|eval|ok)")
+PATH = lazily(r"(?<![\w./~-])(?:/|\.{1,2}/)[\w./@+-]+")
+_OF_SYSTEM = lazily(r"/(?:usr|opt|var|etc|lib\w*|s?bin|srv|run|mnt|media|root)/")
 _RUNS = frozenset(("run", "run-unknown", "run-opaque", "environment", "configure-system", "service-user"))
 # What tells all operands of a program, of which one is what it runs: rules of `run` with another last part.
-_TELLS_ONE = re.compile(
+_TELLS_ONE = lazily(
     r"run\.(?:path|script|setting)|(?:escape|editor|git|inline|link|pager|openssl|make|tar|awk|sed|db)\..+|environment\.(?:run|load|path)"
 )
 

@@ -26,7 +26,7 @@ _FORM = LazyPattern(
     re.I,
 )
 _WRITES = frozenset(("write", "create", "append"))
-_PART = re.compile(r"[a-z]+")
+_PART = LazyPattern(r"[a-z]+")
 _QUIET = frozenset(("", "none", "read", "dry", "receive", "text"))
 
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import EllipsisType
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from agent.risk.reader.words import UNKNOWN
 from agent.risk.tables.names import names
@@ -38,7 +39,7 @@ _TOLD = names("find.told")
 _LITERAL_END = lazily(r"\\?(\.\w+)\$?\Z")
 
 
-class Reach(NamedTuple):
+class Reach(Struct, frozen=True):
     """The reach of an action of find: whether a condition bounds it, repositories that it stays out of (".git", and "*/.git" for those
     of folders below), and those whose own folder is all that it names.
     """
@@ -48,7 +49,7 @@ class Reach(NamedTuple):
     named: tuple[str, ...] = ()
 
 
-class _Sample(NamedTuple):
+class _Sample(Struct, frozen=True):
     """A made-up file: where it is below the root ("" for the root itself), and whether it is a folder."""
 
     path: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
@@ -19,7 +18,6 @@ from agent.risk.reader.words import (
     taint_of,
 )
 from agent.risk.shell.assignments import assign_named, getopts, keep_special, read
-from agent.risk.shell.hidden_code import judge_hidden
 from agent.risk.shell.state import Value
 
 if TYPE_CHECKING:
@@ -33,6 +31,8 @@ _KEPT = frozenset(("alias", "hash", "complete", "compgen", "bind"))
 
 
 def quote(text: str) -> str:
+    import shlex  # rarely needed
+
     return shlex.quote(text.replace(UNKNOWN, "…"))
 
 
@@ -40,6 +40,10 @@ def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | N
     """Handle builtins that need the shell's state; None for every other name."""
     handler = _BUILTINS.get(name)
     if handler is not None or name == "printf":
+        from agent.risk.shell.hidden_code import (
+            judge_hidden,
+        )  # with all that is known of variables: most programs are no builtin
+
         begin = len(walker.findings)
         judge_hidden(walker, name, invocation)
         if name not in _KEPT:

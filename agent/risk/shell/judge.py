@@ -12,13 +12,11 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.gtfobins.open_code import judge_open_code
 from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_origin
-from agent.risk.invocations.folder_files import judge_folder_files
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
 from agent.risk.invocations.open_places import raise_open, runs_anyway
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
-from agent.risk.invocations.telling import judge_beside
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
 from agent.risk.shell import builtins as shell_builtins
@@ -205,6 +203,8 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
 
         judge_started(walker, name, invocation)
     if walker.rater.context.facts:
+        from agent.risk.invocations.folder_files import judge_folder_files
+
         judge_folder_files(walker, name, invocation)
     if (walker.rater.context.facts or walker.files.option_names) and any(word.glob for word in invocation.words):
         from agent.risk.invocations.folder_files import judge_wildcard_options
@@ -285,6 +285,8 @@ def _tell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         judge_evaluation(walker, invocation)
     before = len(walker.findings)
     if len(args.names) > 1:
+        from agent.risk.invocations.telling import judge_beside
+
         for rule in judge_beside(walker, invocation, table, args):
             add_case(walker, invocation, rule, args.operands, recursive=False)
     walker.reads = len(walker.findings) == before

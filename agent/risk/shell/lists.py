@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.risk.programs.find_expressions import EXECUTES, WITHOUT_VALUE
 from agent.risk.reader.words import NUMBER, UNKNOWN, Invocation, several
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -52,6 +51,8 @@ def _judge_outputs(walker: Walker, invocation: Invocation, table: Program, args:
 
 def _judge_expression(walker: Walker, invocation: Invocation) -> None:
     """`find . $x`: what nobody has seen, where find expects a test or an action, may be `-delete` or `-exec`."""
+    from agent.risk.programs.find_expressions import EXECUTES, WITHOUT_VALUE
+
     words = invocation.words[1:]
     rooted = testing = False  # whether a root that is known, or the expression, stands before
     awaited = False  # whether the word before takes this one as its value

@@ -15,9 +15,18 @@ from typing import Any
 import msgspec
 
 from agent.compiled import keep
-from agent.risk.tables.help import COMPILED_HELP, ProgramHelp
+from agent.risk.tables.help import COMPILED_HELP, PART_OF_HELP, ProgramHelp
 from agent.risk.tables.names import BEGINNING, COMPILED_NAMES, build_names
-from agent.risk.tables.store import COMPILED, FOLDER, CaseRule, LevelRow, Program
+from agent.risk.tables.store import (
+    COMPILED,
+    FOLDER,
+    PART_OF_LEVELS,
+    PART_OF_VARIABLES,
+    CaseRule,
+    Group,
+    LevelRow,
+    Program,
+)
 from agent.risk.tables.variables import compile_variables
 from agent.struct_types import built
 
@@ -231,8 +240,8 @@ def help_keys(key: str, where: str) -> list[str]:
     return [f"{front} {option}".strip() for option in options] or [front]
 
 
-def build_help() -> bytes:
-    """The content of the file with descriptions for people."""
+def build_help() -> dict[str, bytes]:
+    """The file with descriptions for people, in one part."""
     tables, _ = load_tables()
     with open(os.path.join(FOLDER, BUILTINS), "rb") as file:
         for name, table in tomllib.load(file).items():
@@ -242,11 +251,11 @@ def build_help() -> bytes:
     encoder = msgspec.msgpack.Encoder(order="deterministic")
     rows = {name: compile_help(name, table) for name, table in tables.items()}
     known = {name: encoder.encode(row) for name, row in sorted(rows.items()) if row.about or row.entries}
-    return encoder.encode(known)
+    return {PART_OF_HELP: encoder.encode(known)}
 
 
-def build() -> bytes:
-    """The content of the file that ratings read."""
+def build() -> dict[str, bytes]:
+    """The parts of the file that ratings read."""
     tables, levels = load_tables()
     programs: dict[str, Program] = {}
     aliases: dict[str, str] = {}
@@ -258,7 +267,6 @@ def build() -> bytes:
             aliases[alias] = name
     check(programs, levels)
     encoder = msgspec.msgpack.Encoder(order="deterministic")
-    encoded = {name: encoder.encode(program) for name, program in sorted(programs.items())}
     rows: list[tuple[str, dict[str, str]]] = []
     for name in WAYS:
         with open(os.path.join(FOLDER, name), "rb") as file:
@@ -266,8 +274,12 @@ def build() -> bytes:
     ways = compile_ways(rows)
     with open(os.path.join(FOLDER, VARIABLES), "rb") as file:
         variables = encoder.encode(compile_variables(tomllib.load(file)))
-    lines = {"aliases": by_first_character(aliases), "ways": by_first_character(ways)}
-    return encoder.encode({"programs": encoded, "levels": levels, "variables": variables, **lines})
+    parts = {PART_OF_LEVELS: encoder.encode(levels), PART_OF_VARIABLES: variables}
+    for character in sorted({name[0] for name in (*programs, *aliases, *ways)}):
+        encoded = {name: encoder.encode(row) for name, row in sorted(programs.items()) if name[0] == character}
+        group = Group(encoded, _lines(aliases, character), _lines(ways, character))
+        parts[character] = encoder.encode(group)
+    return parts
 
 
 def compile_ways(rows: list[tuple[str, dict[str, str]]]) -> dict[str, str]:
@@ -280,19 +292,16 @@ def compile_ways(rows: list[tuple[str, dict[str, str]]]) -> dict[str, str]:
     return {name: " ".join(pairs) for name, pairs in found.items()}
 
 
-def by_first_character(rows: dict[str, str]) -> dict[str, str]:
-    """Lines of name, tab and text: one text for each first character, which is searched and not taken apart."""
-    lines: dict[str, str] = {}
-    for name, text in sorted(rows.items()):
-        lines[name[0]] = lines.get(name[0], "\n") + f"{name}\t{text}\n"
-    return lines
+def _lines(rows: dict[str, str], character: str) -> str:
+    """Lines of name, tab and text for names that begin so: one text, which is searched and not taken apart."""
+    return "\n" + "".join(f"{name}\t{text}\n" for name, text in sorted(rows.items()) if name[0] == character)
 
 
 def main() -> None:
     """Compile all files, or none, for those who cannot write there later."""
     started = time.time_ns()
-    for path, content in [(COMPILED, build()), (COMPILED_HELP, build_help()), (COMPILED_NAMES, build_names())]:
-        keep(path, content, started)
+    for path, parts in [(COMPILED, build()), (COMPILED_HELP, build_help()), (COMPILED_NAMES, build_names())]:
+        keep(path, parts, started)
 
 
 if __name__ == "__main__":

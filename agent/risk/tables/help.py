@@ -16,6 +16,7 @@ from agent.risk.tables.store import FOLDER, table_name
 from agent.struct_types import built
 
 COMPILED_HELP = os.path.join(os.path.dirname(FOLDER), "_help.msgpack")
+PART_OF_HELP = "help"
 
 
 class ProgramHelp(Struct, frozen=True, array_like=True):
@@ -75,8 +76,8 @@ _NOTHING = Help(ProgramHelp())
 
 @functools.lru_cache(maxsize=1)
 def _rows() -> dict[str, bytes]:
-    content = compiled.load(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
-    return msgspec.msgpack.decode(content, type=dict[str, bytes])
+    parts = compiled.Parts(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
+    return msgspec.msgpack.decode(parts.get(PART_OF_HELP) or b"", type=dict[str, bytes])
 
 
 @functools.lru_cache(maxsize=256)

@@ -69,17 +69,16 @@ def _row(key: str) -> _Row:
 
 @cache
 def _section(name: str) -> dict[str, _Row]:
-    return msgspec.msgpack.decode(_sections()[name], type=built(dict[str, _Row]))
+    return msgspec.msgpack.decode(_sections().get(name) or b"", type=built(dict[str, _Row]))
 
 
 @lru_cache(maxsize=1)
-def _sections() -> dict[str, bytes]:
-    content = compiled.load(COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
-    return msgspec.msgpack.decode(content, type=dict[str, bytes])  # still encoded: few are met
+def _sections() -> compiled.Parts:
+    return compiled.Parts(COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
 
 
-def build_names() -> bytes:
-    """The content of the compiled file. Raises ValueError for a section or a word that is named twice."""
+def build_names() -> dict[str, bytes]:
+    """The parts of the compiled file, a section each. Raises ValueError for a section or a word that is named twice."""
     encoder = msgspec.msgpack.Encoder(order="deterministic")
     sections: dict[str, bytes] = {}
     for name, rows in load_names().items():
@@ -88,7 +87,7 @@ def build_names() -> bytes:
                 if twice := {word for word in given if given.count(word) > 1}:
                     raise ValueError(f"{name}.{key}: {', '.join(sorted(twice))} is named twice")
         sections[name] = encoder.encode({key: row for key, row in rows.items() if key != "examples"})
-    return encoder.encode(sections)
+    return sections
 
 
 def load_names() -> dict[str, dict[str, _Row]]:

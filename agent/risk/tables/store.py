@@ -1,7 +1,7 @@
 """Load what is known about programs: `_programs.msgpack`, compiled from `knowledge/*.toml` by `build`.
 
-The file is a map from program name to one still-encoded table, so that a rating decodes only what it meets. Descriptions
-for people are in a file of their own (`help`), which no rating reads.
+A part of the file holds the programs whose names begin with one character, each still encoded, so that a rating reads and
+decodes only what it meets. Descriptions for people are in a file of their own (`help`), which no rating reads.
 """
 
 from __future__ import annotations
@@ -87,27 +87,31 @@ class LevelRow(Struct, frozen=True):
     safer_for: dict[str, str] = {}
 
 
-class _Store(Struct, frozen=True):
-    programs: dict[str, bytes]  # still encoded: what is not met is not even walked over
-    # By first character: lines of name, tab, table; thousands of strings would cost more than all else.
-    aliases: dict[str, str]
-    levels: dict[str, LevelRow]
-    variables: bytes  # encoded: only commands that set some need them
-    ways: dict[str, str]  # as `aliases`: lines of name, tab, and pairs of option and kind
+class Group(Struct, frozen=True, array_like=True):
+    """All that is known by names with the same first character. Lines are of name, tab and text: thousands of strings would cost more."""
 
+    programs: dict[str, bytes] = {}  # still encoded: what is not met is not even walked over
+    aliases: str = ""  # lines; the text is the name of the table
+    ways: str = ""  # lines; the text is pairs of option and kind
+
+
+PART_OF_LEVELS, PART_OF_VARIABLES = "levels", "variables"
+"""The parts that are no group, whose name is its character."""
 
 _program_decoder = msgspec.msgpack.Decoder(built(Program))
-_store: _Store | None = None
 _programs: dict[str, Program | None] = {}
 
 
-def store() -> _Store:
-    """The compiled tables, read on first use."""
-    global _store  # noqa: PLW0603  # the one cache of the one file
-    if _store is None:
-        content = compiled.load(COMPILED, FOLDER, "agent.risk.tables.build:build")
-        _store = msgspec.msgpack.decode(content, type=built(_Store))
-    return _store
+@lru_cache(maxsize=1)
+def tables() -> compiled.Parts:
+    """The compiled tables."""
+    return compiled.Parts(COMPILED, FOLDER, "agent.risk.tables.build:build")
+
+
+@lru_cache(maxsize=128)
+def _group(character: str) -> Group:
+    part = tables().get(character) if len(character) == 1 else None
+    return Group() if part is None else msgspec.msgpack.decode(part, type=built(Group))
 
 
 def program(name: str) -> Program | None:
@@ -116,8 +120,8 @@ def program(name: str) -> Program | None:
         return _programs[name]
     except KeyError:
         pass
-    tables = store()
-    raw = tables.programs.get(table_name(name))
+    table = table_name(name)
+    raw = _group(table[:1]).programs.get(table)
     found = None if raw is None else _program_decoder.decode(raw)
     if found is None and "0" <= name[-1:] <= "9":  # perl5.34, ruby3.2: an interpreter by its version
         plain = program(name.rstrip("0123456789.").removesuffix("-"))
@@ -127,25 +131,30 @@ def program(name: str) -> Program | None:
     return found
 
 
+@lru_cache(maxsize=1)
+def level_rows() -> dict[str, LevelRow]:
+    """The rating of effects by their kind."""
+    return msgspec.msgpack.decode(tables().get(PART_OF_LEVELS) or b"", type=built(dict[str, LevelRow]))
+
+
 def level_row(kind: str) -> LevelRow:
     """Look up how effects of `kind` are rated. Raises KeyError for a kind that the table does not name."""
-    return store().levels[kind]
+    return level_rows()[kind]
 
 
 def table_name(name: str) -> str:
     """The name of the table that describes the program `name`: its own, or that of the group it belongs to."""
-    return _line_of(store().aliases, name) or name
+    return _line_of(_group(name[:1]).aliases, name) or name
 
 
 @lru_cache(maxsize=256)
 def ways_of(name: str) -> tuple[tuple[str, str], ...]:
     """Options by which a program runs or loads what it is not meant for, each with the kind of its value (`_ways.toml`)."""
-    pairs = _line_of(store().ways, name).split()
+    pairs = _line_of(_group(name[:1]).ways, name).split()
     return tuple((option, kind) for option, _, kind in (pair.rpartition(":") for pair in pairs))
 
 
-def _line_of(groups: dict[str, str], name: str) -> str:
-    lines = groups.get(name[:1], "")
+def _line_of(lines: str, name: str) -> str:
     found = lines.find(f"\n{name}\t")
     if found < 0 or "\n" in name or "\t" in name:
         return ""
@@ -155,8 +164,13 @@ def _line_of(groups: dict[str, str], name: str) -> str:
 
 def program_names() -> tuple[str, ...]:
     """All names that mean a program, those of groups' members among them."""
-    lines = [line for group in store().aliases.values() for line in group.split("\n")[1:-1]]
-    return (*store().programs, *(line.partition("\t")[0] for line in lines))
+    lines = [line for group in groups() for line in group.aliases.split("\n")[1:-1]]
+    return (*(name for group in groups() for name in group.programs), *(line.partition("\t")[0] for line in lines))
+
+
+def groups() -> list[Group]:
+    """All groups."""
+    return [_group(name) for name in sorted(tables().names() - {PART_OF_LEVELS, PART_OF_VARIABLES})]
 
 
 # Programs whose names are far more often what another program is to do.

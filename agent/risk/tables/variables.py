@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from agent.risk.tables.store import store
+from agent.risk.tables.store import PART_OF_VARIABLES, tables
 from agent.struct_types import built
 
 KINDS = tuple("command program load expand options config setting source write obeyed harmless".split())
@@ -68,7 +68,7 @@ class Variables(Struct, frozen=True, array_like=True):
 @lru_cache(maxsize=1)
 def variables() -> Variables:
     """The table, decoded on first use."""
-    return msgspec.msgpack.decode(store().variables, type=built(Variables))
+    return msgspec.msgpack.decode(tables().get(PART_OF_VARIABLES) or b"", type=built(Variables))
 
 
 def compile_variables(content: dict[str, dict[str, Any]]) -> Variables:

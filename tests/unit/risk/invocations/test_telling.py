@@ -8,14 +8,14 @@ from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.invocations.telling import does_more, says_how
 from agent.risk.tables.names import names
-from agent.risk.tables.store import program, store
+from agent.risk.tables.store import groups, program
 from tests.support.each import each
 from tests.support.tries import sampled, some
 
 TELLS = ("-l", "--list", "--show", "--status", "--info", "--query")
 ROWS = [
     (name, option)
-    for name in sorted(store().programs)
+    for name in sorted(name for group in groups() for name in group.programs)
     if (table := program(name)) is not None and does_more(table) and not table.handler and not table.evaluates
     for option in sorted(table.dry.intersection(TELLS) - table.value)
     if classify(f"{name} {option}").level is Level.LOW
