@@ -22,8 +22,8 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _Index = dict[str, tuple[int, int, int]]  # of each part: offset behind the index, length and CRC-32
 
 
-class Parts:
-    """The parts of the compiled file `path` by name. `builder` names the function ("module:function") that makes all from `folder`.
+class CompiledFile:
+    """A compiled file, `path`, part by part. `builder` names the function ("module:function") that makes all from `folder`.
 
     The file only saves work: where it cannot be kept, every process compiles. Raises what the builder raises.
     """

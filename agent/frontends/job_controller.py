@@ -19,16 +19,16 @@ Leaving = Literal["go", "stay"]
 class JobController:
     """The jobs of a front end's sessions. `find()` is the table of them, `session()` the session that is open now."""
 
-    def __init__(self, find: Callable[[], Jobs | None], session: Callable[[], str] = lambda: "") -> None:
-        self._find = find
-        self._session = session
+    def __init__(self, find: Callable[[], Jobs | None] = lambda: None, session: Callable[[], str] = lambda: "") -> None:
+        self.find = find
+        self.session = session
         self._seen: set[int] = set()
         self._open: set[int] = set()
         self._elsewhere: set[int] = set()
 
     def listing(self) -> tuple[Job, ...]:
         """All jobs of this front end, those of earlier sessions too."""
-        jobs = self._find()
+        jobs = self.find()
         return () if jobs is None else jobs.listing()
 
     def running(self) -> tuple[Job, ...]:
@@ -41,7 +41,7 @@ class JobController:
         The end of a job that an earlier session started is not this log's affair, and only told.
         """
         for job in self.listing():
-            if job.job_id not in self._seen and job.session == self._session():
+            if job.job_id not in self._seen and job.session == self.session():
                 await send(started(job))
                 self._seen.add(job.job_id)
                 self._open.add(job.job_id)
@@ -81,7 +81,7 @@ class JobController:
             if word in ("l", "leave"):
                 return "go"
             if word in ("k", "kill"):
-                if (jobs := self._find()) is not None:
+                if (jobs := self.find()) is not None:
                     await asyncio.gather(*(jobs.end(job.job_id) for job in running))
                 return "go"
 

@@ -8,9 +8,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TextIO
 
+from msgspec import Struct, field
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.input import Input
@@ -33,8 +33,7 @@ _SURE, _UNSURE = 5.0, 0.2  # seconds: a terminal that answers does within the fi
 Fragments = list[tuple[str, str]]
 
 
-@dataclass(eq=False, repr=False)
-class Screen:
+class Screen(Struct, eq=False):
     """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again.
     `ahead`: what was typed too early. `dead_time`: seconds in which a new question takes no Enter.
     `theme` may change while prompts stand. `typed_as`: what the line at work was taken for, where it can be taken for the other thing:
@@ -45,8 +44,8 @@ class Screen:
     output: Output
     dumb: bool = False
     is_terminal: bool = True
-    told: set[str] = field(default_factory=set, compare=False)
-    ahead: list[str] = field(default_factory=list, compare=False)
+    told: set[str] = field(default_factory=set)
+    ahead: list[str] = field(default_factory=list)
     dead_time: float = 0.18
     theme: str = "dark"
     typed_as: str = ""

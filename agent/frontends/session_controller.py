@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agent.config.settings import Settings
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from agent.frontends.typed.meanings import SessionMeanings
 
 
-@dataclass(eq=False, repr=False)
-class SessionController:
+class SessionController(Struct, eq=False):
     """`tell` shows a line of ours to the person; `ask` puts a yes/no question to them, None where nobody can be asked.
 
     `show` shows a text that may be long. `adjust` gives the options of each run. `ctx` changes with `:new`, `:session NAME`, and where a
@@ -50,12 +49,17 @@ class SessionController:
     ask: Callable[[str], Awaitable[bool]] | None = None
     show: Callable[[str], Awaitable[None]] | None = None
     adjust: Callable[[RunOptions], RunOptions] = lambda options: options
-    interrupted: bool = field(default=False, init=False)
-    jobs: JobController = field(init=False)
+    interrupted: bool = False
+    jobs: JobController = field(default_factory=JobController)
 
     def __post_init__(self) -> None:
-        self.jobs = JobController(lambda: self.ctx.jobs, lambda: self.ctx.session_id)
+        self.jobs.find = lambda: self.ctx.jobs
+        self.jobs.session = lambda: self.ctx.session_id
         self.take_signals()
+
+    def beside(self, ctx: RequestContext, emitter: Emitter) -> SessionController:
+        """The controller of another session of the same front end, with jobs and interruptions of its own."""
+        return replace(self, ctx=ctx, emitter=emitter, interrupted=False, jobs=JobController())
 
     def take_signals(self) -> None:
         """Have this session's emitter draw around what a signal does to the terminal, where it is one for a terminal."""

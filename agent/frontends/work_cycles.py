@@ -169,7 +169,8 @@ async def cycle_beside(controller: SessionController, argument: str) -> RunOutco
     questions = await questions_at(services, before.cwd)
     asked = questions.load(int(number)) if number else None
     session = asked_in(services, asked, answer.strip())
-    worker = replace(controller, ctx=await open_session(controller, before.cwd, session))
+    ctx = await open_session(controller, before.cwd, session)
+    worker = controller.beside(ctx, controller.emitter)
     try:
         await worker.take_choices(before)
         runs = CycleRuns(worker, before.cwd, questions)

@@ -4,7 +4,6 @@ taken back for a person.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from hashlib import sha256
@@ -191,6 +190,8 @@ def content_hash(action: Action) -> str:
     try:
         data = msgspec.json.encode(action)
     except UnicodeEncodeError:  # a name that is not UTF-8
+        import json  # rarely needed
+
         data = json.dumps(msgspec.to_builtins(action)).encode()
     return sha256(data).hexdigest()
 

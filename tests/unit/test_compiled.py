@@ -31,8 +31,8 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def opened(place: Path) -> compiled.Parts:
-    return compiled.Parts(str(place / "_made"), str(place / "knowledge"), f"{__name__}:content")
+def opened(place: Path) -> compiled.CompiledFile:
+    return compiled.CompiledFile(str(place / "_made"), str(place / "knowledge"), f"{__name__}:content")
 
 
 def load(place: Path) -> dict[str, bytes | None]:
@@ -79,7 +79,7 @@ def test_a_younger_module_beside_the_builder_makes_it_anew(place: Path, monkeypa
     monkeypatch.setattr(compiled, "_ROOT", str(place))
 
     def once() -> None:
-        compiled.Parts(str(place / "_made"), str(place / "knowledge"), "room.builder:content")
+        compiled.CompiledFile(str(place / "_made"), str(place / "knowledge"), "room.builder:content")
 
     once()
     once()

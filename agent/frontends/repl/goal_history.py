@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -80,6 +79,8 @@ class GoalHistory(History):
             except OSError as error:
                 self.trouble = f"history cannot be read: {error.strerror}"
                 return
+        import json  # not for an empty history
+
         for line in reversed(lines):
             try:
                 entry = json.loads(line)
@@ -99,6 +100,8 @@ class GoalHistory(History):
 
     def store_string(self, string: str) -> None:
         """Append one entry in one write."""
+        import json
+
         data = json.dumps(string).encode("ascii") + b"\n"
         try:
             make_folder(os.path.dirname(self._path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -93,7 +93,7 @@ class InterviewMode:
         opened = await services.opened("repl", session, cwd=ours.ctx.cwd, attended=True, profile="interview")
         switch = self._switch
         emitter = services.make_emitter(at_prompt=True, interview=lambda: switch.stands)
-        beside = replace(ours, ctx=opened, emitter=emitter)
+        beside = ours.beside(opened, emitter)
         conversation = Conversation(beside, engine, AnswerPrompt, switch, repl=self)
         self._conversations.append(conversation)
         return conversation

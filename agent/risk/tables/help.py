@@ -76,7 +76,7 @@ _NOTHING = Help(ProgramHelp())
 
 @functools.lru_cache(maxsize=1)
 def _rows() -> dict[str, bytes]:
-    parts = compiled.Parts(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
+    parts = compiled.CompiledFile(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
     return msgspec.msgpack.decode(parts.get(PART_OF_HELP) or b"", type=dict[str, bytes])
 
 

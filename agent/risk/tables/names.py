@@ -73,8 +73,8 @@ def _section(name: str) -> dict[str, _Row]:
 
 
 @lru_cache(maxsize=1)
-def _sections() -> compiled.Parts:
-    return compiled.Parts(COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
+def _sections() -> compiled.CompiledFile:
+    return compiled.CompiledFile(COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
 
 
 def build_names() -> dict[str, bytes]:

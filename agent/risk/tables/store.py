@@ -103,9 +103,9 @@ _programs: dict[str, Program | None] = {}
 
 
 @lru_cache(maxsize=1)
-def tables() -> compiled.Parts:
+def tables() -> compiled.CompiledFile:
     """The compiled tables."""
-    return compiled.Parts(COMPILED, FOLDER, "agent.risk.tables.build:build")
+    return compiled.CompiledFile(COMPILED, FOLDER, "agent.risk.tables.build:build")
 
 
 @lru_cache(maxsize=128)

@@ -1,6 +1,5 @@
 """What start-up imports: the guard behind the start-up figures."""
 
-import json
 import subprocess
 import sys
 
@@ -9,15 +8,16 @@ import pytest
 HEAVY = {
     "httpx", "httpcore", "anyio", "rich", "pygments", "markdown_it", "tree_sitter", "tree_sitter_bash", "tomllib",
     "dotenv", "hypothesis", "re2", "tomlkit", "jinja2", "difflib",
+    "json", "dataclasses",
     "importlib.metadata", "agent.planner.offline.planner", "agent.planner.llm",
     "agent.risk.classifier", "agent.providers.catalog", "agent.vault", "cryptography",
 }  # fmt: skip
 
 
 def modules_after(code):
-    script = f"import sys, json\n{code}\nprint(json.dumps(sorted(sys.modules)))"
+    script = f"import sys\n{code}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return set(json.loads(done.stdout.splitlines()[-1]))
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def test_version_imports_next_to_nothing():
@@ -52,6 +52,15 @@ def test_the_first_frame_imports_nothing_heavy(module):
 def test_a_rating_needs_nothing_of_what_is_asked_about_it():
     extra = modules_after("from agent.risk.classifier import classify\nassert classify('find . -delete').parse == 'ok'")
     assert {name for name in extra if name.startswith("agent.protocol.")} == {"agent.protocol.decisions"}
+    assert not extra & {"json", "dataclasses", "shlex", "importlib.util", "tree_sitter_bash"}
+    rarely = {
+        "gtfobins.effects",
+        "invocations.folder_files",
+        "invocations.telling",
+        "shell.hidden_code",
+        "tables.variables",
+    }
+    assert not extra & {f"agent.risk.{name}" for name in rarely}
 
 
 def test_the_first_frame_knows_no_command():

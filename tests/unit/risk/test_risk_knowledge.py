@@ -34,7 +34,7 @@ def rated(command: str) -> str:
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
-    parts = compiled.Parts(COMPILED, FOLDER, "agent.risk.tables.build:build")
+    parts = compiled.CompiledFile(COMPILED, FOLDER, "agent.risk.tables.build:build")
     assert {name: parts.get(name) for name in parts.names()} == knowledge_build.build()
 
 

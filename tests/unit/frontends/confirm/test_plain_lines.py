@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from prompt_toolkit.input import create_pipe_input
 
 from agent.frontends.confirm.plain_confirm import PlainConfirmer

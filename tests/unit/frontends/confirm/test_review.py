@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 
 import pytest
 from msgspec.structs import replace
@@ -254,7 +253,7 @@ def test_what_would_be_left_in_the_shell_is_seen_before_the_key(
         return ""
 
     if dumb:
-        terminal.screen = dataclasses.replace(terminal.screen, dumb=True)
+        terminal.screen = replace(terminal.screen, dumb=True)
         monkeypatch.setattr("agent.frontends.confirm.questions.read_plain_line", answer)
     left = rehearsal_of("f", shell=("function ls\x1b[2J", "folder /x"))
     assert review(terminal, processes, left, ENTER) == Commit()

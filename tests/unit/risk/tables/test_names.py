@@ -12,7 +12,7 @@ SECTIONS = names.load_names()
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
-    parts = compiled.Parts(names.COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
+    parts = compiled.CompiledFile(names.COMPILED_NAMES, FOLDER, "agent.risk.tables.names:build_names")
     assert {name: parts.get(name) for name in parts.names()} == names.build_names()
 
 

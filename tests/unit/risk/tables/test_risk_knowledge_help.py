@@ -16,7 +16,7 @@ from tests.support.each import each
 
 
 def test_the_compiled_file_is_what_the_tables_say() -> None:
-    parts = compiled.Parts(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
+    parts = compiled.CompiledFile(COMPILED_HELP, FOLDER, "agent.risk.tables.build:build_help")
     assert {name: parts.get(name) for name in parts.names()} == knowledge_build.build_help()
 
 
