@@ -7,8 +7,8 @@ from typing import Literal
 
 from agent.planner.codecs.codecs import Codec, as_reply
 from agent.planner.render import Renderer, settled
-from agent.planner.report import Reporter, TokenShares, environment_text
-from agent.planner.untrusted import Sized, clip, data_block, estimate_tokens, one_line, prompt_text, weight, window
+from agent.planner.report import Reporter, TokenShares, environment_text, redacted_line
+from agent.planner.untrusted import Sized, clip, data_block, estimate_tokens, prompt_text, weight, window
 from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ChatMessage, CommandItem, GoalItem, HistoryItem, ReplyItem, StepItem, SummaryItem
 from agent.protocol.replies import Chat
@@ -178,27 +178,27 @@ def digest_text(items: Sequence[HistoryItem], max_tokens: int, redact: Callable[
 def _lines(item: HistoryItem, redact: Callable[[str], str]) -> list[str]:
     """Of a summary, the lines that it has, as long as they may get here."""
     texts = item.text.splitlines() if isinstance(item, SummaryItem) else [_line(item, redact)]
-    return [_short(text, 400, redact) for text in texts if text.strip()]
+    return [redacted_line(text, 400, redact) for text in texts if text.strip()]
 
 
 def _line(item: HistoryItem, redact: Callable[[str], str]) -> str:
     if isinstance(item, GoalItem):
-        return f"goal: {_short(item.text, 200, redact)}"
+        return f"goal: {redacted_line(item.text, 200, redact)}"
     if isinstance(item, CommandItem):
-        command = _short(item.run or item.proposed, 160, redact)
+        command = redacted_line(item.run or item.proposed, 160, redact)
         if item.outcome != "ran":
-            said = f": {_short(item.remark, 120, redact)}" if item.remark else ""
+            said = f": {redacted_line(item.remark, 120, redact)}" if item.remark else ""
             return f"- {command} -> {item.outcome}, not run{said}"
         if item.job:
             return f"- {command} -> goes on in the background"
         moved = item.cwd_after and item.cwd_after != item.cwd
-        where = f"; now in {_short(item.cwd_after, 200, redact)}" if moved else ""
+        where = f"; now in {redacted_line(item.cwd_after, 200, redact)}" if moved else ""
         return f"- {command} -> exit code {item.exit_code}{_last_words(item, redact)}{where}"
     if isinstance(item, StepItem):
-        return f"step {item.number} of {item.total}: {_short(item.goal, 160, redact)}"
+        return f"step {item.number} of {item.total}: {redacted_line(item.goal, 160, redact)}"
     if isinstance(item, ReplyItem):
         reply = as_reply(item)
-        return f"answer: {_short(reply.message, 200, redact)}" if isinstance(reply, Chat) else ""
+        return f"answer: {redacted_line(reply.message, 200, redact)}" if isinstance(reply, Chat) else ""
     return ""
 
 
@@ -207,8 +207,4 @@ def _last_words(item: CommandItem, redact: Callable[[str], str]) -> str:
     if item.exit_code == 0:
         return ""
     text = item.stderr[-2000:].strip() or item.stdout[-2000:].strip()
-    return f" ({_short(text.splitlines()[-1], 120, redact)})" if text else ""
-
-
-def _short(text: str, limit: int, redact: Callable[[str], str]) -> str:
-    return one_line(redact(text[: 8 * limit]), limit)
+    return f" ({redacted_line(text.splitlines()[-1], 120, redact)})" if text else ""

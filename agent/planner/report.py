@@ -186,7 +186,7 @@ class Reporter:
         return "\n".join("    " + line for line in self._text(command, self.shares.goal).split("\n"))
 
     def _line(self, text: str, limit: int) -> str:
-        return _line(text, limit, self._redact)
+        return redacted_line(text, limit, self._redact)
 
     def _text(self, text: str, tokens: int) -> str:
         """Cleaned, redacted, cut. What is far beyond the budget goes first, so that floods cost no time."""
@@ -207,8 +207,8 @@ def environment_text(facts: EnvironmentFacts, redact: Callable[[str], str]) -> s
         ("Tools present", ", ".join(facts.tools)),
         ("Date", facts.date),
     )
-    return "\n".join(f"{name}: {_line(value, 800, redact)}" for name, value in rows if value)
+    return "\n".join(f"{name}: {redacted_line(value, 800, redact)}" for name, value in rows if value)
 
 
-def _line(text: str, limit: int, redact: Callable[[str], str]) -> str:
+def redacted_line(text: str, limit: int, redact: Callable[[str], str]) -> str:
     return one_line(redact(text[: 8 * limit]), limit)
