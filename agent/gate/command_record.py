@@ -142,9 +142,9 @@ def kept_result(result: ExecutionResult, log: OutputLog) -> ExecutionResult:
     )
 
 
-def failed_to(what: str, error: Exception) -> ExecutionResult:
+def not_started(error: Exception) -> ExecutionResult:
     """The result of a command that could not be run for a fault of ours, or of the system."""
-    text = f"agent-shell: the command could not be {what}: {error or type(error).__name__}\n"
+    text = f"agent-shell: the command could not be run: {error or type(error).__name__}\n"
     return ExecutionResult(exit_code=126, stderr=CapturedStream(head=text, total_bytes=len(text)))
 
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass
 
-from agent.gate.command_record import begin, end, failed_to, item_of, kept_result, ran
+from agent.gate.command_record import begin, end, item_of, kept_result, not_started, ran
 from agent.gate.confirmation import Asking, Attempt
 from agent.gate.held_rights import held_words
 from agent.gate.output_record import OutputLog
@@ -132,7 +132,7 @@ class DirectRuns:
         try:
             result = await self.executor.execute(approved, log.feed, self.asking.cancel)
         except Exception as error:  # an executor fault is a failed command, and its ending is recorded
-            result = failed_to("run", error)
+            result = not_started(error)
         except BaseException:
             gone = ExecutionResult(exit_code=130, interrupted=True)
             undo_id, _ = finish_checkpoint(checkpoint)

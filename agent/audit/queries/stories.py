@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Literal
 
 from msgspec import structs
 
@@ -132,10 +131,10 @@ def is_within(time: str, since: int, until: int) -> bool:
     return at is None or (since <= at and (not until or at < until))
 
 
-def whole_origin(session: SessionFile, how: Literal["branch", "replay"]) -> Origin:
-    """The whole of `session`, as it stands now, for one that begins from it."""
+def replayed_origin(session: SessionFile) -> Origin:
+    """The whole of `session`, as it stands now, for one that replays it."""
     end = turns(Lineage((Part(session, name_of(session.path)),))).end
-    return structs.replace(end, session=end.session or session.session_id, how=how)
+    return structs.replace(end, session=end.session or session.session_id, how="replay")
 
 
 def is_branch(path: str) -> bool:

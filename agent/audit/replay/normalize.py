@@ -23,38 +23,7 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import CoreCommandFinished, Notice, Warned
 from agent.protocol.records import LABEL, Record, event_type
 
-NOT_COMPARED: tuple[tuple[str, str], ...] = (
-    ("v, seq, time, prev, session, run", "numbers, times, ids and hashes of a log; the order of events is compared"),
-    ("goal_id, request_id, session_id", "made anew by each run; a command is known by its number in the goal"),
-    ("duration, offset", "how long something took"),
-    ("timeout, where it differs within a goal", "what was left of a time budget, which the log does not tell"),
-    ("undo_id", "made anew by each run; nothing is kept here that could be taken back"),
-    ("known", "what a rating was held against: fed from the log"),
-    ("content of command.started and of a report", "a hash of what may stand in the log with labels in it"),
-    ("levels of plan.proposed", "a first look at commands that are rated again, and compared, when their turn comes"),
-    ("where one command.output ends and the next begins", "the text of each stream is compared as a whole"),
-    ("stdout and stderr of goal.finished, where bytes were not kept", "they are cut again at the cut"),
-    (
-        "warnings but those about refusals and of a result",
-        "said by the system, by what keeps pre-images, or by a policy file",
-    ),
-    ("previews that were not ready in time", "how long something took"),
-    (
-        "preview of approval.requested, where files would change",
-        "it counts lines, and the log of a preview has no diffs",
-    ),
-    ("notices, core_command.finished", "beside the goal, not part of it"),
-    ("outcome.goal of run.finished", "the same as goal.finished"),
-    ("outcome.files_written of run.finished", "found on the disk; those of tools are compared with their results"),
-    ("report and verdict of a command with a label", "it was rated with the secret that the label stands for"),
-    (
-        "report and verdict of a command after much was defined",
-        "the shell functions it was rated with were too long to be recorded",
-    ),
-    ("everything outside of a goal: session.*, log.*, undo.finished, job.*", "done by front ends, not by the engine"),
-)
-"""Things that are not compared, with the reasons: for docs and for `sessions replay --check --json`."""
-
+# What else is not compared, and why, stands in docs/sessions.md.
 _DROPPED_KEYS = frozenset({"duration", "offset", "undo_id", "known", "levels", "request_id", "session_id"})
 
 

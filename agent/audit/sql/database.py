@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -78,13 +77,11 @@ class LogDatabase:
             self._prepare(self._connection)
             self._bound.enter_context(bounded(self._limit(self._connection)))
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bound.close()
         if self._planner is not None:
             self._planner.close()

@@ -10,13 +10,11 @@ import msgspec
 from agent.audit.story.model import (
     CommandStory,
     GoalStory,
-    Item,
     Mark,
     PlannerStep,
     Said,
     SessionBegan,
     SessionEnded,
-    Step,
     ToolStory,
 )
 
@@ -28,10 +26,8 @@ _KINDS = {
 }  # fmt: skip
 
 
-def item_object(item: Item | Step, number: int = 0) -> dict[str, Any]:
-    """Any item, or step of a goal but a command. `kind`: goal, or one of those above. `number`: of the goal in its session, from 1."""
-    if isinstance(item, GoalStory):
-        return goal_object(item, number)
+def item_object(item: PlannerStep | Said | ToolStory | Mark | SessionBegan | SessionEnded) -> dict[str, Any]:
+    """Any item but a goal, or step of a goal but a command. `kind`: one of those above."""
     plain: dict[str, Any] = msgspec.to_builtins(item)
     if isinstance(item, Mark):
         plain["event"] = plain.pop("kind")

@@ -51,7 +51,7 @@ async def run_again(
 
     0 where all ended as they did then, 1 where one did not, 5 refused, 6 not confirmed, 130 cancelled. Raises CoreError.
     """
-    from agent.audit.queries.stories import records, whole_origin
+    from agent.audit.queries.stories import records, replayed_origin
     from agent.audit.replay.steps import steps
 
     name = shown_name(session.session_id)
@@ -69,9 +69,7 @@ async def run_again(
         return ExitCode.FAILED
     start = wanted[0].cwd if os.path.isdir(wanted[0].cwd) else None
     emitter = NullEmitter() if services.settings.json else None
-    async with open_controller(
-        services, emitter=emitter, origin=whole_origin(session, how="replay"), cwd=start
-    ) as controller:
+    async with open_controller(services, emitter=emitter, origin=replayed_origin(session), cwd=start) as controller:
         again = _Again(controller, name, out or sink_of(sys.stdout))
         if controller.interactive and not sure and not await again.agreed(wanted):
             controller.tell("nothing was run")

@@ -92,11 +92,3 @@ sys.exit(f"{code} {seen}" if code or seen else 0)
     assert done.returncode == 0, done.stderr
     assert "the same" in done.stdout
     assert sorted(tmp_path.rglob("*")) == []
-
-
-def test_the_docs_say_what_is_not_compared() -> None:
-    from agent.audit.replay.normalize import NOT_COMPARED
-
-    page = (REPLAYS.parents[1] / "docs" / "sessions.md").read_text()
-    for what, why in NOT_COMPARED:
-        assert f"| {what} | {why} |" in page
