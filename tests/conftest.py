@@ -15,6 +15,7 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.strategies import text
 
 from tests.support.few import chosen
 from tests.support.needs import summary
@@ -41,6 +42,7 @@ atexit.register(gc.unfreeze)
 
 
 def pytest_collection_finish() -> None:
+    text().validate()  # what hypothesis has to know of Unicode is gathered once, before processes are forked
     gc.freeze()
     gc.enable()
     gc.set_threshold(5_000, 20, 100)

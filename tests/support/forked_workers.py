@@ -24,7 +24,6 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from hypothesis.strategies import text
 
 _AT_ONCE = 10
 
@@ -38,7 +37,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     option = session.config.option
     if option.workers < 1 or option.collectonly or option.usepdb or session.testsfailed:
         return None
-    text().validate()  # what hypothesis has to know of Unicode is gathered for all
     _Pool(session, min(option.workers, len(session.items))).run()
     if session.shouldfail:
         raise session.Failed(session.shouldfail)

@@ -42,7 +42,7 @@ def pythons() -> list[str]:
         if not re.fullmatch(r"python3(?:\.\d+)?", os.path.basename(path)) or not shutil.which(path):
             continue
         asked = subprocess.run(
-            [path, "-c", _ASK], capture_output=True, text=True, timeout=20, check=False
+            [path, "-c", _ASK], capture_output=True, text=True, timeout=120, check=False
         ).stdout.split()
         if asked[:1] == ["True"] and asked[1] not in found and _runs(path):
             found[asked[1]] = path
@@ -51,7 +51,7 @@ def pythons() -> list[str]:
 
 def _runs(path: str) -> bool:
     command = [path, "-c", "import msgspec, tree_sitter, tree_sitter_bash"]
-    return subprocess.run(command, capture_output=True, env=_environment(), timeout=20, check=False).returncode == 0
+    return subprocess.run(command, capture_output=True, env=_environment(), timeout=120, check=False).returncode == 0
 
 
 def _environment() -> dict[str, str]:

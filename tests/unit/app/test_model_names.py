@@ -18,7 +18,7 @@ from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 
 
 def choice(url: str) -> PlannerChoice:
-    settings = Settings(planner="custom", base_url=url, timeout=5.0)
+    settings = Settings(planner="custom", base_url=url, timeout=60.0)
     return PlannerChoice(Loaded(settings=settings, origins={}, secrets={}, environ={}), redactor=None)  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 
 
 def find(**ports: int) -> tuple[LocalServer, ...]:
-    return asyncio.run(discover(ports=ports, timeout=5.0))
+    return asyncio.run(discover(ports=ports, timeout=60.0))
 
 
 def test_two_servers_are_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

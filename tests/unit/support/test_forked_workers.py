@@ -79,7 +79,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
         "no:cacheprovider",
         *options,
     ]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "MADE": str(folder / "made")}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "MADE": str(folder / "made"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
         [*words, f"--basetemp={folder}/t", str(folder)], cwd=folder, env=env, capture_output=True, text=True
     )
