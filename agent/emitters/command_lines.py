@@ -61,6 +61,7 @@ class CommandLines:
         self._unseen: dict[str, str] = {}  # what runs without having been shown, and what let it
         self._rehearsed: dict[str, RehearsalFinished] = {}  # likewise: what nobody has looked at yet
         self._previewed: set[str] = set()
+        self._told: set[str] = set()  # of all rehearsals
         self._totals: dict[str, Totals] = {}  # what its rehearsal would change
         self.made = ""  # what the latest command changed, where it made its rehearsal real
         self.typed = ""  # a command that the person typed themselves, and sees already
@@ -108,7 +109,7 @@ class CommandLines:
         key = event.command_id
         rehearsed = self._rehearsed.pop(key, None)
         if rehearsed is not None and event.by != "person" and rehearsed.exit_code is not None:
-            self._aside(describe.rehearsed(rehearsed, self._folder, color=self._color))
+            self._aside(describe.rehearsed(rehearsed, self._folder, self._told, color=self._color))
         if event.decision in ("approved", "edited"):
             if event.by == "person":
                 self.step = ""  # it stood above the prompt

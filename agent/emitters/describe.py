@@ -153,9 +153,9 @@ def rehearsing(event: RehearsalStarted) -> str:
     return f"rehearsing, network {'on' if event.network else 'off'}; changes nothing"
 
 
-def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
-    """List what a rehearsal would change, for those whom nobody asks about it."""
-    from agent.emitters.rehearsal_text import plain, rehearsal_lines
+def rehearsed(event: RehearsalFinished, folder: str, told: set[str], *, color: bool) -> str:
+    """List what a rehearsal would change, for those whom nobody asks about it. What `told` holds is not said again."""
+    from agent.emitters.rehearsal_text import of_any, plain, rehearsal_lines
 
     seen = Rehearsal(
         rehearsal_id="",
@@ -169,7 +169,9 @@ def rehearsed(event: RehearsalFinished, folder: str, *, color: bool) -> str:
         more=event.more,
         shell=event.shell,
     )
-    return plain(rehearsal_lines(seen, limit=_SHOWN_CHANGES), color=color)
+    lines = rehearsal_lines(seen, known=told, limit=_SHOWN_CHANGES)
+    told.update(of_any(seen))
+    return plain(lines, color=color)
 
 
 def made(totals: Totals) -> str:

@@ -38,7 +38,10 @@ _SHOWN_COMMAND = 2_000  # characters of a step's command; all of it stands at it
 
 @dataclass
 class Notices:
-    """`answer` prints on stdout, `aside` on stderr. `said`: what was said of this goal. `tools`: their calls are told."""
+    """`answer` prints on stdout, `aside` on stderr. `said`: what was said of this goal, or in this run outside of one.
+
+    `tools`: their calls are told.
+    """
 
     answer: Callable[[str], None]
     aside: Callable[[str], None]
@@ -58,11 +61,16 @@ class Notices:
         if event.result is not None and event.result.job:
             self._news = event.result.notes
 
+    def _answer_once(self, text: str) -> None:
+        if text not in self.said:  # a planner says it each time that it is asked
+            self.said.add(text)
+            self.answer(prose(text))
+
     def show(self, event: Event) -> None:
         """Show `event`, if it is one of these."""
         match event:
             case Notice(text=text):
-                self.answer(prose(text))
+                self._answer_once(text)
             case CoreCommandFinished(text=text) if text:
                 self.answer(prose(text))
             case JobFinished():

@@ -38,15 +38,18 @@ def rehearsal_lines(
 ) -> list[Line]:
     """Tell how much it would change, each change, and then what it cannot show.
 
-    `offered`: it may be made real. `known`: what was said before of all rehearsals, and is only pointed at. `limit`: as of `change_lines`.
+    `offered`: it may be made real. `known`: what was said before of all rehearsals, and is not said again. `limit`: as of `change_lines`.
     """
     changes = change_lines(rehearsal.changes, cwd=rehearsal.cwd, more=rehearsal.more, limit=limit)
     return [_headline(rehearsal), *changes, *_remarks(rehearsal, offered=offered), *_caveats(rehearsal, known)]
 
 
-def all_lines(rehearsal: Rehearsal, *, offered: bool = True) -> list[Line]:
+def all_lines(rehearsal: Rehearsal, *, offered: bool = True, known: Set[str] = frozenset()) -> list[Line]:
     """All that it would change, with every diff."""
-    return [*rehearsal_lines(rehearsal, offered=offered), *diff_lines(rehearsal.changes, cwd=rehearsal.cwd)]
+    return [
+        *rehearsal_lines(rehearsal, offered=offered, known=known),
+        *diff_lines(rehearsal.changes, cwd=rehearsal.cwd),
+    ]
 
 
 def _headline(rehearsal: Rehearsal) -> Line:
@@ -84,8 +87,6 @@ def _caveats(rehearsal: Rehearsal, known: Set[str]) -> Iterator[Line]:
         for text in rehearsal.not_shown
         if text in general - known
     ]
-    if general & known:
-        told.append("the same as before")
     if told:
         yield [("dim", f"Not isolated: {'; '.join(told)}")]
 

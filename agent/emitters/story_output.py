@@ -10,6 +10,7 @@ from agent.emitters.paint import LEVEL_STYLE, paint, safe_line, wrapped
 from agent.emitters.rehearsal_text import change_lines, diff_lines, plain, totals_words
 from agent.emitters.story_words import clock, decided_words, ending_words, flowed, name, undo_words
 from agent.emitters.terminal_filter import TerminalFilter
+from agent.protocol.decisions import each_once
 from agent.text.shown import shown
 
 SHOWN_TEXT = 2_000  # characters of prose
@@ -69,7 +70,7 @@ class CommandText:
             yield from (self._paint(line, "dim") for line in wrapped(command.reason[:SHOWN_TEXT], self._width - 6))
         for words in _reading(command):
             yield from (self._paint(line, "dim") for line in wrapped(words, self._width - 6))
-        findings = command.findings if self._full else command.findings[: 1 if command.level == "low" else 3]
+        findings = command.findings if self._full else each_once(command.findings)[: 1 if command.level == "low" else 3]
         for finding in findings:
             if finding.level.value == "low" and not self._full:
                 continue

@@ -22,7 +22,14 @@ from agent.emitters.streams import sink_of
 from agent.emitters.work_lines import WorkLines
 from agent.protocol.errors import ClientDisconnected, EmitError
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted
-from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, PlannerNoted, PlannerStarted
+from agent.protocol.events.goal import (
+    GoalFinished,
+    GoalStarted,
+    PlannerFinished,
+    PlannerNoted,
+    PlannerStarted,
+    RunStarted,
+)
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantDelta, AssistantMessage, AssistantThought
 from agent.protocol.records import Record
@@ -66,7 +73,7 @@ class TerminalEmitter:
         self._output = LiveOutput(self._display)
         self._spinner = Spinner(self._display)
         self._words = AssistantText(self._display, self._renderer(), self._locked)
-        self._said: set[str] = set()  # in this goal; the summary does not repeat it
+        self._said: set[str] = set()  # in this goal, or this run outside of one; nothing repeats it
         self._commands = CommandLines(
             self._aside,
             self._output.end,
@@ -228,6 +235,8 @@ class TerminalEmitter:
         match event:
             case PlannerFinished(duration=duration):
                 self._planning += duration
+            case RunStarted():
+                self._said.clear()
             case GoalStarted(typed=typed, goal=goal):
                 self._said.clear()
                 self._planning = 0.0

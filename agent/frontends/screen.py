@@ -36,6 +36,7 @@ Fragments = list[tuple[str, str]]
 class Screen(Struct, eq=False):
     """Keys and display of one terminal. `dumb` terminals get lines instead of an editor. `told`: what need not be said in full again.
     `ahead`: what was typed too early. `dead_time`: seconds in which a new question takes no Enter.
+    `headed`: what the question that stands there says of a command, by that one's id.
     `theme` may change while prompts stand. `typed_as`: what the line at work was taken for, where it can be taken for the other thing:
     "command", "goal"; `switched`: the person wants that.
     """
@@ -45,6 +46,7 @@ class Screen(Struct, eq=False):
     dumb: bool = False
     is_terminal: bool = True
     told: set[str] = field(default_factory=set)
+    headed: dict[str, list[Fragments]] = field(default_factory=dict)
     ahead: list[str] = field(default_factory=list)
     dead_time: float = 0.18
     theme: str = "dark"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -51,6 +52,22 @@ class Finding(Struct, frozen=True, kw_only=True):
     effect: Effect | None = None
     safer: str = ""
     program: int = -1
+
+
+def each_once(findings: Sequence[Finding], *, places: bool = False) -> list[Finding]:
+    """Drop findings that give a reason which one before them, which is as bad, gives. `places`: only where both are about one place."""
+    kept: dict[str, list[Finding]] = {}
+    told = []
+    for finding in findings:
+        same = kept.setdefault(finding.reason, [])
+        if not any(not places or _overlap(finding.span, each.span) for each in same):
+            same.append(finding)
+            told.append(finding)
+    return told
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one == other or (one[0] < other[1] and other[0] < one[1])
 
 
 class ProgramRun(Struct, frozen=True, kw_only=True):

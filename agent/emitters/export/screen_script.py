@@ -80,6 +80,7 @@ class _Script:
         self._shown_at: float | None = None
         self._frames: list[Frame] = []
         self._asked: set[str] = set()  # commands that a person was asked about
+        self._told: set[str] = set()  # of all rehearsals
         self._folder = ""  # of the last rehearsal
         self._started = SessionStarted(session_id="")
         self._thinking = False
@@ -194,7 +195,7 @@ class _Script:
                 self._output = {}
                 self._folder = event.cwd
             case RehearsalFinished(preview=False) if event.command_id in self._asked and event.exit_code is not None:
-                self._line(describe.rehearsed(event, self._folder, color=color), at)
+                self._line(describe.rehearsed(event, self._folder, self._told, color=color), at)
             case CommandConfirmed(by="person", decision=decision) if event.command_id in self._asked:
                 told = {"approved": "", "edited": ""}.get(decision, safe_line(decision, 40))
                 said = "; ".join(

@@ -16,6 +16,7 @@ from agent.frontends.confirm.heading import (
     explanation,
     heading,
     is_previewed,
+    must_read,
     must_say_root,
     word_heading,
     write_heading,
@@ -102,7 +103,8 @@ class PromptConfirmer:
 
             return await PlainConfirmer(self.screen).ask_word(request)
         try:
-            self.screen.say_all(word_heading(request, columns=self.screen.columns))
+            said = self.screen.headed.get(request.proposal.command_id, ())
+            self.screen.say_all(word_heading(request, columns=self.screen.columns, said=said))
             return await self._line([("class:high", f"{LEVEL_MARKS[Level.HIGH]} word "), ("class:arrow", "❯ ")])
         except (EOFError, OSError):
             return None
@@ -130,6 +132,7 @@ class PromptConfirmer:
         text = request.proposal.command if request.draft is None else request.draft
         cursor = len(text)
         says_root = must_say_root(request) and self.screen.tells("root")
+        self.screen.headed = {request.proposal.command_id: must_read(request)}
         self.screen.say_all(
             heading(request, fits=self._fits(request, text), columns=self.screen.columns, says_root=says_root)
         )
@@ -235,6 +238,7 @@ class PromptConfirmer:
         self.screen.discard_typed_ahead()
 
     async def _confirm_write(self, request: ConfirmationRequest) -> Confirmation:
+        self.screen.headed = {request.proposal.command_id: must_read(request)}
         self.screen.say_all(write_heading(request, columns=self.screen.columns))
         seen = is_previewed(request.preview)
         verb, what = write_verb(request)

@@ -24,6 +24,7 @@ from agent.protocol.confirmations import ConfirmationRequest
 from agent.protocol.decisions import Level, RiskReport
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview
+from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown_line
 
 PAUSE = 0.25
@@ -179,10 +180,15 @@ class CommandEditor:
         if preview is not None:
             self._on_screen = preview.preview_id
             return [] if text == self._first else [("class:strong", preview.line)]
-        if not self._first or not text.strip():
+        if not self._says_above(text):
             return []
-        waits = self._previews.is_pending(text)
-        return [("class:hint", "as edited: …" if waits else "as edited: what it would do is only known when it runs")]
+        report = self.rating.report(text)
+        waits = report is None or self._previews.is_pending(text)
+        return [("class:hint", "as edited: "), ("", "…" if waits or report is None else sentence(report).text)]
+
+    def _says_above(self, text: str) -> bool:
+        """Tell whether what an edited text does has to stand above it: what the first one would do does."""
+        return bool(self._first and text.strip()) and text != self._first
 
     def _prefix(self, line: int, wrap: int) -> StyleAndTextTuples:
         if line or wrap:
@@ -248,7 +254,7 @@ class CommandEditor:
         # The badge stands before the first row, which a long text scrolls out of sight.
         long = rows_of(text, self._screen.columns) > editor_rows(self._screen)
         badge: StyleAndTextTuples = [("", " "), *self._badge(), ("", " ·")] if long else []
-        if report is None or not report.findings:
+        if report is None or not report.findings or (self._says_above(text) and self._previews.preview(text) is None):
             return badge
         level = report.level
         mark = "" if long else f"{LEVEL_MARKS[level]} "

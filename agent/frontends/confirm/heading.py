@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.frontends.confirm.readings import numbered, place_line, place_mark, reading_lines, unused_words
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import cells, wrapped
 from agent.policy.rehearsable import tells
 from agent.protocol.confinement import Confining
 from agent.protocol.confirmations import ConfirmationRequest
-from agent.protocol.decisions import Level, RiskContext, RiskReport
+from agent.protocol.decisions import Level, RiskContext, RiskReport, each_once
 from agent.protocol.requests import NOT_GRANTED
 from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown, shown_line, shown_name, size_note
@@ -52,6 +54,11 @@ def heading(
     return wrapped([_does(request), second] if second else [_does(request)], columns)
 
 
+def must_read(request: ConfirmationRequest) -> list[Fragments]:
+    """What it does, and what the gate notes on it: said above the first question, and above that for the word what has not been said."""
+    return [_does(request), *([("class:warn", shown_line(line))] for line in request.note.split("\n") if line)]
+
+
 def _does(request: ConfirmationRequest) -> Fragments:
     """`▲ medium · moves 3 files in this folder`, or what a rehearsal of it would do."""
     report = request.report
@@ -63,7 +70,7 @@ def _does(request: ConfirmationRequest) -> Fragments:
 
 def _must_see(request: ConfirmationRequest, *, fits: bool, all_key: str, says_root: bool) -> list[Fragments]:
     """List what never gives way to anything else."""
-    notes: list[Fragments] = [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
+    notes = must_read(request)[1:]
     if request.proposal.secrets:
         notes.append([("class:warn", f"it gets {', '.join(request.proposal.secrets)} of the vault")])
     if request.report.parse != "ok":
@@ -145,7 +152,7 @@ def details(
     if proposal.reason and proposal.reason != proposal.reading:
         lines.append([("class:hint", "why: "), ("", shown_line(proposal.reason))])
     lines += reading_lines(request)
-    for finding in {(each.level, each.reason): each for each in request.report.findings}.values():  # each once
+    for finding in each_once(request.report.findings):
         lines.append([(f"class:{finding.level.value}", f"{finding.level.value}: "), ("", shown_line(finding.reason))])
         if finding.safer:
             lines.append([("class:hint", f"  safer: {shown_line(finding.safer)}")])
@@ -198,10 +205,12 @@ def explanation(
     return told
 
 
-def word_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
-    """Lines above the second prompt: why this one needs the word. The command stands there as it is, never wrapped by us."""
-    notes: list[Fragments] = [[("class:warn", shown_line(line))] for line in request.note.split("\n") if line]
-    lines = wrapped([_does(request), *notes], columns)
+def word_heading(request: ConfirmationRequest, *, columns: int = 0, said: Sequence[Fragments] = ()) -> list[Fragments]:
+    """Lines above the second prompt: why this one needs the word. The command stands there as it is, never wrapped by us.
+
+    `said`: what of `must_read` stands above the first question, and not again here.
+    """
+    lines = wrapped([line for line in must_read(request) if line not in said], columns)
     # Line by line as it will run: on one line, what follows a comment would look like a part of it.
     first, *rest = _quoted(request.proposal.command, rows=_SHOWN_ROWS)
     lines.append([("class:hint", "will run: "), ("class:strong", first)])

@@ -10,6 +10,7 @@ from agent.frontends.confirm.heading import (
     details,
     heading,
     is_previewed,
+    must_read,
     must_say_root,
     word_heading,
     write_heading,
@@ -83,6 +84,7 @@ class PlainConfirmer:
         if is_write and not is_previewed(request.preview):
             self.screen.say(shown(request.preview))  # there is no pager here, and nothing is written unseen
         columns = self.screen.columns
+        self.screen.headed = {request.proposal.command_id: must_read(request)}
         command = request.proposal.command if request.draft is None else request.draft
         if is_write:
             self.screen.say_all(write_heading(request, columns=columns))
@@ -117,14 +119,17 @@ class PlainConfirmer:
         return Remark(text=text[1:].strip()) if text.startswith("?") else text
 
     def _show_changes(self, previewed: Preview) -> None:
-        from agent.emitters.rehearsal_text import all_lines
+        from agent.emitters.rehearsal_text import all_lines, of_any
         from agent.frontends.confirm.review import fragments
 
-        self.screen.say_all([fragments(line) for line in all_lines(previewed.rehearsal)])
+        lines = all_lines(previewed.rehearsal, known=self.screen.told)
+        self.screen.told.update(of_any(previewed.rehearsal))
+        self.screen.say_all([fragments(line) for line in lines])
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
         """Ask for the word; None at the end of input."""
-        self.screen.say_all(word_heading(request, columns=self.screen.columns))
+        said = self.screen.headed.get(request.proposal.command_id, ())
+        self.screen.say_all(word_heading(request, columns=self.screen.columns, said=said))
         return await read_plain_line(self.screen, "word")
 
 

@@ -145,7 +145,7 @@ class RehearsalView:
     def show(self, rehearsal: Rehearsal) -> bool:
         """Summary, changes and diffs, about as much as fits on the screen; whether that was everything.
 
-        What is true of every rehearsal is said in full once on a screen; `show_all` says it always.
+        What is true of every rehearsal is said once on a screen.
         """
         room = max(self.screen.rows * 2, 3 * _FEWEST)
         lines = rehearsal_lines(rehearsal, known=self.screen.told, limit=room // 2)
@@ -163,9 +163,10 @@ class RehearsalView:
     async def show_all(self, rehearsal: Rehearsal) -> None:
         """Every change and every diff, in the pager where that is long."""
         lines = [
-            *wrapped(rehearsal_lines(rehearsal), self.screen.columns),
+            *wrapped(rehearsal_lines(rehearsal, known=self.screen.told), self.screen.columns),
             *diff_lines(rehearsal.changes, cwd=rehearsal.cwd),
         ]
+        self.screen.told.update(of_any(rehearsal))
         await show_long(plain(lines, color=False), self.screen, self.processes, self.environ)
         self.screen.discard_typed_ahead()  # keys meant for the pager
 

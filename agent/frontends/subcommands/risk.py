@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
-from agent.protocol.decisions import RiskContext, RiskReport
+from agent.protocol.decisions import RiskContext, RiskReport, each_once
 from agent.protocol.outcomes import ExitCode
 from agent.risk.classifier import classify
 from agent.text.shown import json_line
@@ -117,7 +117,7 @@ def run_risk(
 
 def _write_findings(report: RiskReport, write: Callable[[str], None]) -> None:
     write(report.level.value + ("" if report.parse == "ok" else f" (parse: {report.parse})"))
-    for finding in report.findings[:8]:
+    for finding in each_once(report.findings)[:8]:
         write(f"  {finding.level.value}: {make_visible(finding.reason)}  [{finding.rule}]")
         if finding.safer:
             write(f"    safer: {finding.safer}")

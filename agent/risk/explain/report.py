@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport
+from agent.protocol.decisions import Finding, Level, RiskContext, RiskReport, each_once
 from agent.risk.explain.layout import MIN_WIDTH, Part, cells, columns, cut, one_line, printable, wrap
 from agent.risk.explain.nesting import MAX_SCRIPT
 from agent.risk.explain.programs import Explainer
@@ -31,7 +31,11 @@ _SCOPES = {
 def pointed(command: str, findings: tuple[Finding, ...], width: int) -> list[str]:
     """Lines of at most `width` columns. Long texts are shown in part, and say so."""
     size = len(command)
-    told = [f for f in findings if f.level is not Level.LOW or f.effect is None or f.effect.kind != "none"]
+    told = [
+        f
+        for f in each_once(findings, places=True)
+        if f.level is not Level.LOW or f.effect is None or f.effect.kind != "none"
+    ]
     shown = [(f, (max(min(f.span[0], size - 1), 0), min(f.span[1], size))) for f in told[:_MAX_FINDINGS]]
     lines: list[str] = []
     starts = _lines_shown(command, shown)

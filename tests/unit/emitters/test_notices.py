@@ -23,7 +23,12 @@ def test_notices_are_answers_and_the_rest_stands_beside() -> None:
     failed = Failed(error=ErrorInfo(code="io", message="no room"))
     out, aside, said = shown(Notice(text="a\x1b[2J"), Warned(text="careful"), failed)
     assert out == ["a␛[2J"] and aside[0] == "warning: careful" and "no room" in aside[1]
-    assert said == {"no room"}
+    assert said == {"a\x1b[2J", "no room"}
+
+
+def test_what_a_planner_says_each_time_it_is_asked_is_shown_once_in_a_goal() -> None:
+    stands_in = Notice(text="nothing answers; the offline planner takes over")
+    assert shown(stands_in, Notice(text="step 2"), stands_in)[0] == [stands_in.text, "step 2"]
 
 
 def test_a_cancel_is_no_error_and_tools_are_told_where_that_is_wanted() -> None:

@@ -7,6 +7,7 @@ import os
 import stat
 
 import pytest
+from msgspec.structs import replace
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.protocol.confirmations import (
@@ -19,7 +20,9 @@ from agent.protocol.confirmations import (
     Remark,
     Skipped,
 )
-from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for, typed
+from agent.protocol.rehearsals import Preview
+from tests.support.fake_rehearser import rehearsal_of
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, report_of, request_for, typed
 
 CTRL_U, CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x15", "\x03", "\x04", "\r", "\x1b\r"
 F1, F2, F3, F4, F5, F7, F10 = "\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[18~", "\x1b[21~"
@@ -115,6 +118,52 @@ def test_badge_follows_the_text_and_says_edited(terminal: FakeTerminal, processe
     answer(terminal, processes, request_for("cp a b"), CTRL_U + "rm x", CTRL_C)
     assert "▲ ❯" in terminal.seen
     assert "high edited ❯" in terminal.seen
+
+
+def test_without_a_preview_an_edit_stands_there_with_what_its_rating_knows(
+    terminal: FakeTerminal, processes: FakeProcesses
+) -> None:
+    async def preview(text: str) -> None:
+        del text
+
+    async def ask() -> None:
+        request = replace(
+            request_for("cp a b"), previewed=Preview(line="would copy a", rehearsal=rehearsal_of("cp a b"))
+        )
+        answered = asyncio.ensure_future(confirmer(terminal, processes).confirm_live(request, preview))
+        async with asyncio.timeout(60):
+            for shown, keys in (("F1 more", CTRL_U + "rm x"), ("it changes files", CTRL_C)):
+                while shown not in terminal.seen:
+                    await asyncio.sleep(0.01)
+                terminal.keys.send_text(keys)
+            await answered
+
+    asyncio.run(ask())
+    assert "only known when it runs" not in terminal.seen
+    assert terminal.seen.count("it changes files") == 1, "the line below does not say it again"
+
+
+def test_above_the_word_stands_what_the_first_question_did_not_say(
+    terminal: FakeTerminal, processes: FakeProcesses
+) -> None:
+    first = request_for("rm x", "high", note="look twice")
+    second = replace(first, note="look twice\nand once more")
+    other = replace(first, report=report_of("rm y", "high", "it does another thing"), draft="rm y")
+
+    async def ask(word: ConfirmationRequest) -> str | None:
+        await confirmer(terminal, processes).confirm(first)
+        return await confirmer(terminal, processes).ask_word(word)
+
+    for word, once, twice in (
+        (second, "and once more", ()),
+        (other, "it does another thing", ()),
+        (replace(first, proposal=replace(first.proposal, command_id="g.2")), "will run: ", ("it changes files",)),
+    ):
+        before = len(terminal.seen)
+        assert typed(terminal, lambda word=word: ask(word), ENTER, "proceed" + ENTER) == "proceed"
+        seen = terminal.seen[before:]
+        assert once in seen and seen.count("look twice") == 1 + bool(twice)
+        assert seen.count("it changes files") == 1 + bool(twice)
 
 
 def test_hidden_characters_are_written_out_and_kept(terminal: FakeTerminal, processes: FakeProcesses) -> None:
