@@ -15,6 +15,7 @@ from agent.protocol.errors import InvalidRequest, InvalidState
 from agent.protocol.events.session import MemoryForgotten
 from agent.text.shown import shown_line
 from agent.text.sizes import counted
+from agent.text.times import absolute
 from agent.waiting import completed, in_thread
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ async def forget(context: CommandContext, arguments: str) -> DispatchOutcome:
 
 
 async def _forget_all(context: CommandContext, memory: Memory, since: int) -> None:
-    when = f" since {datetime.fromtimestamp(since / 1e6):%d %b %Y %H:%M}" if since else ""
+    when = f" since {absolute(since)}" if since else ""
     if not await _agreed(context, f"forget all that was learned{when}? The logs stay as they are"):
         return
     began = f"{datetime.fromtimestamp(since / 1e6, UTC):%Y-%m-%dT%H:%M:%SZ}" if since else ""
@@ -143,9 +144,8 @@ def _words(argument: str) -> list[str]:
 
 
 def _row(item: Remembered) -> str:
-    day = datetime.fromtimestamp(item.at / 1e6)
     counts = f"{item.worked} of {item.uses}" + (", edited" if item.edited else "")
-    return f"  {day:%d %b %Y}  {shown_line(item.goal, 60)}  →  {shown_line(item.command, 100)}  [{counts}]"
+    return f"  {absolute(item.at):12}  {shown_line(item.goal, 60)}  →  {shown_line(item.command, 100)}  [{counts}]"
 
 
 COMMANDS = (

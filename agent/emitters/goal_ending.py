@@ -9,7 +9,7 @@ from agent.emitters import describe
 from agent.emitters.assistant_text import AssistantText
 from agent.emitters.command_lines import CommandLines
 from agent.emitters.display import Display
-from agent.emitters.paint import cell_width, paint
+from agent.emitters.paint import cell_width, paint, prose
 from agent.protocol.events.command import CommandOutput
 from agent.protocol.events.goal import GoalFinished
 
@@ -36,9 +36,15 @@ class GoalEnding:
         self._said = said
         self._aside = aside
         self.words = ""  # the planner's last ones, until it is known whether the goal ends with them
+        self.by_recipes = False  # they are
+        self.begin_goal()
+
+    def begin_goal(self) -> None:
         self.begin_command()
+        self._ran = False
 
     def begin_command(self) -> None:
+        self._ran = True
         self._printed = ""  # by the latest command, the beginning
         self._lines, self._line = 0, ""  # how many there were that are not blank, and whether one is open
 
@@ -50,19 +56,25 @@ class GoalEnding:
             self._line = "+" if rest.strip() else ""
 
     def may_hold(self, text: str) -> bool:
-        """Tell whether the line that ends the goal can say `text`, which only says that it is done."""
-        once = self._commands.summarized and not self._answer.streamed
-        return once and text.startswith(_DONE) and "\n" not in text
+        """Tell whether `text` may be no answer: it only says that it is done, as the line that ends the goal can, or recipes
+        say it of what a command has printed, which is all that a pipe is for.
+        """
+        is_done = self._commands.summarized and text.startswith(_DONE) and "\n" not in text
+        return not self._answer.streamed and (is_done or (self._ran and not self._display.out.is_tty))
 
     def say(self, message: str = "") -> None:
         """Show what waited, unless it is the beginning of what waits for the same: the `message` that was streamed."""
         text, self.words = self.words, ""
         if text != message:
-            self._answer.delta(text)
+            (self._aside if self._is_comment else self._answer.delta)(prose(text))
+
+    @property
+    def _is_comment(self) -> bool:
+        return self.by_recipes and self._ran and not self._display.out.is_tty
 
     def show(self, event: GoalFinished, *, planning: float, summary: bool) -> None:
         """`planning`: seconds that the planner took."""
-        if self.words and event.status != "completed":
+        if self.words and (event.status != "completed" or not self.words.startswith(_DONE)):
             self.say()
         self._answer.end()
         self._display.fresh_lines()
@@ -81,7 +93,7 @@ class GoalEnding:
         if done == _SILENT:
             done = self._commands.made or ("done" if one_screen else "")
         if done and not (one_screen and cell_width(line(color=False, done=done, undo=undo)) <= columns):
-            self._answer.message(_DONE[0] + done)
+            (self._aside if self._is_comment else self._answer.message)(prose(_DONE[0] + done))
             done = ""
         if undo and cell_width(line(color=False, done=done, undo=undo)) > columns:
             self._aside(paint(undo, "dim", color=color))

@@ -26,9 +26,9 @@ def local(time: str) -> datetime | None:
 
 
 def day(time: str) -> str:
-    """`Sun 22 Nov 2026, 07:56:01 CET`."""
+    """`Sun Nov 22 2026, 07:56:01 CET`."""
     at = local(time)
-    return f"{at:%a %-d %b %Y, %H:%M:%S %Z}".rstrip() if at else safe_line(time, 40)
+    return f"{at:%a %b %-d %Y, %H:%M:%S %Z}".rstrip() if at else safe_line(time, 40)
 
 
 def took(duration: float) -> str:
@@ -42,7 +42,7 @@ def clock(time: str, since: str = "") -> str:
     if at is None:
         return safe_line(time, 40)
     same = before is not None and at.date() == before.date()
-    return f"{at:%H:%M:%S}" if same else f"{at:%-d %b %Y, %H:%M:%S}"
+    return f"{at:%H:%M:%S}" if same else f"{at:%b %-d %Y, %H:%M:%S}"
 
 
 def began_words(began: SessionBegan, before: SessionBegan | None = None) -> list[str]:

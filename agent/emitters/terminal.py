@@ -35,6 +35,7 @@ from agent.protocol.events.session import AssistantDelta, AssistantMessage, Assi
 from agent.protocol.records import Record
 
 _SLOW_PLANNER = 0.25  # seconds
+_RECIPES = "offline"  # the planner, or whose answer it is where others were asked first
 
 
 class TerminalEmitterOptions(Struct, frozen=True, kw_only=True):
@@ -156,6 +157,7 @@ class TerminalEmitter:
             self._show_words(event)
             return
         if isinstance(event, PlannerStarted):
+            self._ending.by_recipes = event.planner == _RECIPES
             self._words.end()
             self._thinking()
             return
@@ -235,11 +237,14 @@ class TerminalEmitter:
         match event:
             case PlannerFinished(duration=duration):
                 self._planning += duration
+                if event.model:
+                    self._ending.by_recipes = event.model == _RECIPES
             case RunStarted():
                 self._said.clear()
             case GoalStarted(typed=typed, goal=goal):
                 self._said.clear()
                 self._planning = 0.0
+                self._ending.begin_goal()
                 self._commands.typed = goal if typed else ""
                 # After a command of one's own a shell says nothing either.
                 self._commands.summarized = self._options.summary and not typed

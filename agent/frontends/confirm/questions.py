@@ -158,8 +158,9 @@ async def ask_hidden(screen: Screen, question: str) -> str | None:
             return await ask_line(screen, prompt, hidden=True)
         with screen.unechoed():
             answer = await read_plain_line(screen, f"{question} (not shown)", guarded=False)
-        screen.output.write("\n")
-        screen.output.flush()
+        if answer is not None:
+            screen.output.write("\n")
+            screen.output.flush()
         return answer
     except (EOFError, OSError):
         return None
@@ -207,14 +208,15 @@ async def _plain_line(screen: Screen) -> str | None:
             done.set_result(line.decode("utf-8", "surrogateescape"))
 
     loop.add_reader(descriptor, readable)
+    line = None
     try:
-        return await done
-    except asyncio.CancelledError:  # what is said of that has a line of its own
-        screen.output.write("\n")
-        screen.output.flush()
-        raise
+        line = await done
     finally:
         loop.remove_reader(descriptor)
+        if line is None:  # Ctrl-C or the end of input: what is said of it has a line of its own
+            screen.output.write("\n")
+            screen.output.flush()
+    return line
 
 
 async def read_plain_goal(screen: Screen, signals: Signals, name: str = "goal") -> str | None:

@@ -42,6 +42,7 @@ from agent.waiting import beside
 if TYPE_CHECKING:
     from agent.frontends.repl.interview_mode import AnswerPrompt, InterviewMode
 
+_ANSWERS = "answers are lines of standard input; `--resume last` goes on with it"
 _READING = 0.5  # seconds in which the prompt is drawn, and somebody reads what stands above it
 
 
@@ -156,13 +157,18 @@ class Conversation:
         return extractions(path, self.memory().engine_id) if path else ()
 
     async def _piped(self) -> None:
+        read = bool(self.memory().ended)
         with self.controller.signals.stopping() as stopped:
             async for text in read_lines(sys.stdin.fileno(), stopped):
+                read = True
                 if typed.is_leaving(text) or self.memory().ended:
                     break
                 await self._line(text.strip())
             if stopped():
                 self.code = ExitCode.CANCELLED
+            elif not read:
+                self.code = ExitCode.DECLINED
+                complain_about(InvalidRequest("nobody answered: standard input was empty", hint=_ANSWERS))
 
     async def _line(self, line: str) -> bool:
         """Do what a line says; True where it leads away from here."""

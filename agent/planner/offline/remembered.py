@@ -18,6 +18,7 @@ from agent.memory.comparing import goal_words
 from agent.memory.model import GoalWords, Remembered
 from agent.planner.offline.filling import fill
 from agent.protocol.replies import Alternative, Chat, Command, Reply
+from agent.text.times import day_name
 
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
 _NOTHING = frozenset(("", ".", "-", "{}", "+", ";", "--"))
@@ -167,14 +168,14 @@ class RememberedCommands:
 
 
 def provenance(item: Remembered, cwd: str, today: datetime.date) -> str:
-    """Say where it comes from: "as on 12 Nov in this folder, 3 of 3 worked"."""
+    """Say where it comes from: "as on Nov 12 in this folder, 3 of 3 worked"."""
     day = datetime.datetime.fromtimestamp(item.at / 1e6).date()
     if day == today:
         when = "earlier today"
     elif day.year == today.year:
-        when = f"on {day.day} {day:%b}"
+        when = f"on {day_name(day.isoformat())}"
     else:
-        when = f"on {day.day} {day:%b} {day.year}"
+        when = f"on {day.isoformat()}"
     where = "in this folder" if item.cwd == cwd else "in this project" if item.same_project else f"in {item.cwd}"
     edited = ", as you wrote it" if item.edited else ""
     return f"as {when} {where}{edited}; {item.worked} of {item.uses} worked"

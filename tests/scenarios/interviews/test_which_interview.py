@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agent.protocol.outcomes import ExitCode
 from tests.scenarios.program import ROOT, World
 
 OFFLINE = ("--planner", "offline")
@@ -16,7 +17,8 @@ def test_the_newest_interview_whatever_was_done_since(world: World) -> None:
     said = world.run("interview", *OFFLINE, "--json", stdin=b"Parcels get lost\n:panel\n:why core problem\n:go\n")
     assert "hand over to whom?" in said.stderr and "exploration, planner, repo-agent" in said.stderr
     assert {json.loads(line).get("type") for line in said.stdout.splitlines()} >= {"interview.turned"}
-    world.run("interview", *OFFLINE, stdin=b"")  # nothing is said in this one
+    silent = world.run("interview", *OFFLINE, stdin=b"")
+    assert silent.code == ExitCode.DECLINED and "nobody answered" in silent.stderr
     world.run("list files", *OFFLINE, "--session-id", "goals", "--approve", "low", stdin=b"")
     assert "Parcels get lost" in world.run("interview", "export").stdout
     again = world.run("interview", *OFFLINE, "--resume", "last", stdin=b"exit\n")

@@ -10,7 +10,7 @@ import pytest
 from agent.emitters.streams import MemorySink
 from agent.emitters.terminal import TerminalEmitter, TerminalEmitterOptions
 from agent.protocol.events.command import CommandFinished, CommandOutput, CommandStarted, RehearsalFinished
-from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished
+from agent.protocol.events.goal import GoalFinished, GoalStarted, PlannerFinished, PlannerStarted
 from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantDelta, AssistantMessage, Warned
 from agent.protocol.outcomes import ExecutionResult, Usage
@@ -22,6 +22,19 @@ OUTPUT = CommandOutput(command_id="c", stream="stdout", data="3 a.txt\n", offset
 
 def ran(undo_id: str = "") -> CommandFinished:
     return CommandFinished(command_id="c", exit_code=0, result=ExecutionResult(exit_code=0), undo_id=undo_id)
+
+
+def printed(*told: Event) -> tuple[str, str]:
+    """Stdout and stderr, where stdout is a pipe."""
+    out, err = MemorySink(), MemorySink(is_tty=True)
+    emitter = TerminalEmitter(TerminalEmitterOptions(show_spinner=False), out, err)
+
+    async def play() -> None:
+        for event in (GoalStarted(goal="g"), *told):
+            await emitter.emit(as_record(event))
+
+    asyncio.run(play())
+    return out.getvalue().decode(), err.getvalue().decode()
 
 
 def ended(
@@ -155,3 +168,29 @@ def test_a_pipe_is_not_told_what_it_got() -> None:
 def test_words_of_a_planner_are_made_safe_in_the_line() -> None:
     (line,) = shown(*message("done: a\x1b[2Jb"), ended())
     assert "\x1b" not in line and line.endswith(LINE)
+
+
+STARTED = CommandStarted(command_id="c", command="grep x a")
+
+
+@pytest.mark.parametrize("words", ["nothing matched", "done: renamed", "it failed (exit code 2)", "two\nlines"])
+@pytest.mark.parametrize("status", ["completed", "answered", "failed"])
+@pytest.mark.parametrize(("planner", "model"), [("offline", ""), ("openai", "offline"), ("cascade", "offline")])
+def test_a_pipe_gets_no_word_of_recipes_about_a_command(words: str, status: str, planner: str, model: str) -> None:
+    told = (
+        PlannerStarted(step=2, planner=planner, model=""),
+        AssistantDelta(text=words),
+        PlannerFinished(step=2, reply="chat", model=model),
+        AssistantMessage(text=words),
+    )
+    out, err = printed(STARTED, ran(), *told, ended(status))
+    assert out == "" and err.count(words) == 1
+    out, err = printed(*told, ended(status))
+    assert out.count(words) == 1 and words not in err, "without a command they are the answer"
+
+
+@pytest.mark.parametrize("pieces", [("The answer ", "is 3"), ("done: 3",), ("3",)])
+def test_a_pipe_gets_what_a_model_answers(pieces: tuple[str, ...]) -> None:
+    asked = PlannerStarted(step=2, planner="openai", model="m")
+    out, _ = printed(STARTED, ran(), asked, *message(*pieces), ended())
+    assert out == "".join(pieces) + "\n"

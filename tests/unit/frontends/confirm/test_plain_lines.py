@@ -88,6 +88,12 @@ def test_what_interrupts_a_question_ends_its_line(keyboard: tuple[Screen, int], 
     assert terminal.seen.endswith("sure?: \n")
 
 
+def test_the_end_of_input_ends_the_line_of_the_question(keyboard: tuple[Screen, int], terminal: FakeTerminal) -> None:
+    screen, ours = keyboard
+    assert ends(terminal, screen, ours, "\x04") is None
+    assert terminal.seen.replace("\r", "") == "sure?: \n"
+
+
 def test_of_two_lines_at_once_only_the_first_is_an_answer(keyboard: tuple[Screen, int], terminal: FakeTerminal) -> None:
     """`?` asks again; the `y` that came with it says nothing about what it shows."""
     screen, ours = keyboard

@@ -65,14 +65,14 @@ def test_the_remembered_command_comes_first_and_the_recipe_is_an_alternative() -
     reply = answer(RECIPE, "count lines of a.txt", known("count lines of a.txt", "grep -c '' a.txt", edited=True))
     assert isinstance(reply, Command)
     assert reply.command == "grep -c '' a.txt"
-    assert reply.reason == "as on 12 Nov in this folder, as you wrote it; 3 of 3 worked"
+    assert reply.reason == "as on Nov 12 in this folder, as you wrote it; 3 of 3 worked"
     assert [other.command for other in reply.alternatives] == ["wc -l a.txt", "nl a.txt"]
 
 
 def test_the_same_command_keeps_the_reason_of_the_recipe() -> None:
     reply = answer(RECIPE, "count lines of a.txt", known("count lines of a.txt", "wc -l a.txt", by_recipe=True))
     assert isinstance(reply, Command)
-    assert reply.reason == "counts lines; as on 12 Nov in this folder; 3 of 3 worked"
+    assert reply.reason == "counts lines; as on Nov 12 in this folder; 3 of 3 worked"
 
 
 def test_what_only_recipes_proposed_does_not_stand_before_what_they_say_today() -> None:
@@ -105,7 +105,7 @@ def test_near_goals_are_alternatives_and_never_the_answer() -> None:
     assert isinstance(reply, Command)
     assert reply.command == "wc -l a.txt"
     assert [other.command for other in reply.alternatives] == ["nl a.txt", "cat a.txt | wc -l"]
-    assert "as on 12 Nov" in reply.alternatives[-1].reason
+    assert "as on Nov 12" in reply.alternatives[-1].reason
     other = known("weigh the lines of a.txt", "awk 1 a.txt")
     assert answer(NO, "count lines of a.txt", other) is NO
 
@@ -118,9 +118,9 @@ def test_what_says_nothing_is_not_looked_up() -> None:
 def test_where_it_comes_from() -> None:
     words = ("count", (Slot("path", "a"),))
     item = Remembered(entry=1, goal="g", key=words[0], slots=words[1], command="c", at=AT, cwd="/w", worked=2, uses=4)
-    assert provenance(item, "/w", TODAY) == "as on 12 Nov in this folder; 2 of 4 worked"
-    assert provenance(item, "/else", TODAY) == "as on 12 Nov in /w; 2 of 4 worked"
-    assert provenance(item, "/w", TODAY.replace(year=2028)) == "as on 12 Nov 2026 in this folder; 2 of 4 worked"
+    assert provenance(item, "/w", TODAY) == "as on Nov 12 in this folder; 2 of 4 worked"
+    assert provenance(item, "/else", TODAY) == "as on Nov 12 in /w; 2 of 4 worked"
+    assert provenance(item, "/w", TODAY.replace(year=2028)) == "as on 2026-11-12 in this folder; 2 of 4 worked"
     assert provenance(item, "/w", datetime.date(2026, 11, 12)) == "as earlier today in this folder; 2 of 4 worked"
 
 
