@@ -55,7 +55,7 @@ def heading(
 
 
 def must_read(request: ConfirmationRequest) -> list[Fragments]:
-    """What it does, and what the gate notes on it: said above the first question, and above that for the word what has not been said."""
+    """Say what it does, and what the gate notes on it: above the first question, and of that for the word what was not said before."""
     return [_does(request), *([("class:warn", shown_line(line))] for line in request.note.split("\n") if line)]
 
 
