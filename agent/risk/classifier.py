@@ -79,7 +79,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
     # With variables of the session at hand, once without and once with their values: knowing them can only raise.
     for informed in (False, True) if _reads_any(text, context.exports) else (False,):
         walker = Walker(text, context, informed=informed)
-        sequence(walker, tree)
+        walker.ended(sequence(walker, tree))
         if walker.state.functions:
             walker.finish()
         findings.extend(_shifted(walker.findings, len(programs)))

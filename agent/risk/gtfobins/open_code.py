@@ -22,7 +22,7 @@ _SHELL = "invocations.shells:"
 # What stands directly before a path that is run or loaded: a word for it, with what calls and quotes are written with between them.
 _RUN_BY = LazyPattern(
     r"(?:(?:\b|[.:\\_])(?:sh|shell|exec\w*|p?open3|popen\d?|\w*spawn\w*|run\w*|call|cmd|command|check_(?:output|call)|(?:esys|sys)cmd|system\d?|source|sourceFile"
-    r"|require\w*|include(?:_once)?|import\w*|use|use\s+lib|CDLL|dlopen|\w*LoadLibrary|load_\w+|load[A-Z]\w+|dofile|loadfile|do|write18|eval\w*|attach)"
+    r"|require\w*|include(?:_once)?|import\w*|use|use\s+lib|CDLL|dlopen|\w*LoadLibrary|load[_-]\w+|load[A-Z]\w+|dofile|loadfile|do|write18|eval\w*|attach)"
     r"|(?<![\w.])load|^\.read|[\s;]\.read|\\ir?|path\.(?:insert|append|unshift)\s*\(\s*(?:\d\s*,)?|(?:@INC|LOAD_PATH)\s*,)"
     r"[\s(\[{`,:]*['\"`]?(?:\(?\s*file\s*[\"'])?(?:/(?:usr/)?bin/)?\s*\Z"
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from agent.risk.gtfobins.effects import add_effect
-from agent.risk.gtfobins.general import file, library, load, runs, shell_text
+from agent.risk.gtfobins.general import argv, file, library, load, runs, shell_text
 from agent.risk.reader.words import Invocation, Word
+from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
@@ -100,19 +101,40 @@ def tex(walker: Walker, invocation: Invocation, word: Word) -> None:
             reason = "lets the document run any command"
             walker.add("run", [other], invocation.place, reason=reason, rule="escape.document")
     read = (invocation.stdin or ("", ""))[0] or ""
-    for other in (*invocation.words[1:], *([word.part(read)] if read else [])):
+    for given in (*invocation.words[1:], *([word.part(read)] if read else [])):
+        other = given.part(_with_definitions(given.text)) if "\\def" in given.text else given
         for found in re.finditer(
-            r"\\write18\s*\{([^}]*)\}|\\input\s*\|\s*\"?([^\"}]*)|psfile=[\"'`]+([^\"']*)", other.text
+            r"\\(?:write18|ShellEscape)\s*\{([^}]*)\}|\\(?:input|include|openin\S*?)[\s={]*\"?\|\s*\"?([^\"}]*)|psfile=[\"'`]+([^\"']*)",
+            other.text,
         ):
             shell_text(walker, invocation, other.part(next(group for group in found.groups() if group is not None)))
         for found in re.finditer(r"\\directlua\s*\{(.*)\}", other.text, re.S):
             inline_code.judge(walker, invocation, found.group(1), "lua", other.taint)
 
 
-def m4(walker: Walker, invocation: Invocation, word: Word) -> None:
-    text = (invocation.stdin[0] if invocation.stdin else "") or ""
-    for found in re.finditer(r"e?syscmd\((.*)\)", text):
-        shell_text(walker, invocation, word.part(found.group(1).strip("`'\" ")))
+def _with_definitions(text: str) -> str:
+    """The text with short macros that it defines written out."""
+    for found in islice(re.finditer(r"\\def\s*(\\[A-Za-z]+)\s*\{([^{}]*)\}", text), 20):
+        written = found[2].replace("\\", r"\\")
+        used = re.sub(rf"{re.escape(found[1])}(?![A-Za-z])", written, text[found.end() :])
+        text = (text[: found.end()] + used)[:20_000]
+    return text
+
+
+def cmake(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Definitions that name a program, or a file of code, which configuring runs: `-DCMAKE_C_COMPILER_LAUNCHER=…`."""
+    for before, other in pairwise(invocation.words):
+        found = _CMAKE_RUNS.fullmatch(other.text if before.text != "-D" else f"-D{other.text}")
+        if found:
+            pieces = [other.part(piece) for piece in found[1].split(";") if piece]
+            walker.dispatch(invocation.inner(pieces, "cmake")) if len(pieces) > 1 else argv(
+                walker, invocation, pieces[0]
+            )
+
+
+_CMAKE_RUNS = LazyPattern(
+    r"-D\w*(?:LAUNCHER|RULE_LAUNCH_\w+|COMPILER|LINKER|TOOLCHAIN_FILE|EXECUTABLE|PROGRAM|EMULATOR|_INCLUDE\w*|CPPCHECK|CLANG_TIDY)(?::\w+)?=(.+)"
+)
 
 
 def nse(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -164,21 +186,6 @@ def capsh(walker: Walker, invocation: Invocation, word: Word) -> None:
         walker.dispatch(invocation.inner([word.part("bash"), *invocation.words[cut + 1 :]], "capsh"))
     else:
         walker.add("elevate-shell", [], invocation.place, reason="opens a shell with the rights it was told to keep")
-
-
-def gdb(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """Commands of a debugger: a shell's, or Python's."""
-    from agent.risk.inline import code as inline_code
-
-    text = word.text.strip()
-    shell = re.match(r"(?:!|shell\s+|platform shell\s+|make\s+)(.+)|(?:shell|sh)$", text, re.S)
-    if shell:
-        shell_text(walker, invocation, word.part(shell.group(1) or "sh"))
-    elif code := re.match(r"(?:python|py|script|python-interactive|pi)\s+(.*)", text, re.S):
-        inline_code.judge(walker, invocation, code.group(1), "python", word.taint)
-        runs(walker, invocation, word)
-    for called in re.finditer(r"\b(?:system|execl?p?)\s*\(\s*\"([^\"]*)\"", text):
-        shell_text(walker, invocation, word.part(called.group(1)))
 
 
 def installs(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -22,6 +22,7 @@ NAMES_COMMAND = lazily(r"-\w*[ceEpPxXnrC](?:$|[^\w-])|--?(?:command|exec|eval|ok
 PATH = lazily(r"(?<![\w./~-])(?:/|\.{1,2}/)[\w./@+-]+")
 _OF_SYSTEM = lazily(r"/(?:usr|opt|var|etc|lib\w*|s?bin|srv|run|mnt|media|root)/")
 _RUNS = frozenset(("run", "run-unknown", "run-opaque", "environment", "configure-system", "service-user"))
+_LATER = frozenset(("schedule", "service-start", "service-user"))
 # What tells all operands of a program, of which one is what it runs: rules of `run` with another last part.
 _TELLS_ONE = lazily(
     r"run\.(?:path|script|setting)|(?:escape|editor|git|inline|link|pager|openssl|make|tar|awk|sed|db)\..+|environment\.(?:run|load|path)"
@@ -59,6 +60,19 @@ def raise_open(walker: Walker, invocation: Invocation | None, begin: int, *, run
         found = walker.findings[index]
         if found.level is Level.MEDIUM and found.effect is not None and found.effect.kind in _RUNS:
             _raise(walker, invocation, index, found, runner)
+        if found.level is Level.MEDIUM and found.effect is not None and found.effect.kind in _LATER and invocation:
+            path = _given_from_open(walker, invocation)
+            if path:
+                reason = f"has {path[:60]} start by itself, which others could have put there"
+                walker.findings[index] = replace(found, level=Level.HIGH, reason=reason)
+                walker.programs.found(Level.HIGH)
+
+
+def _given_from_open(walker: Walker, invocation: Invocation) -> str:
+    """The path in the open that a program is given to be started later: `crontab /tmp/x`, `at now < /tmp/x`."""
+    read = (target.word.text for target in invocation.redirects if target.operator == "<")
+    given = (*(word.text for word in invocation.words[1:]), *read)
+    return next((text for text in given if PATH.fullmatch(text) and is_open(walker, text)), "")
 
 
 def _raise(walker: Walker, invocation: Invocation | None, index: int, found: Finding, runner: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.reader.words import Invocation, Output, Word
-from agent.risk.tables.names import pattern
+from agent.risk.tables.names import names, pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import CaseRule, Program
 from agent.text.lazy_pattern import LazyPattern
@@ -97,13 +97,24 @@ def without_first_options(invocation: Invocation, table: Program) -> Invocation 
     words = invocation.words
     if len(words) < _FEWEST or not table.cases:
         return None
-    index = 1
+    index, kept, doubted = 1, words[:1], False
     while index + 1 < len(words):
+        if _is_switch(words[index].text, table):
+            kept.append(words[index])
+            index += 1
+            continue
         taken = _taken(words[index].text, words[index + 1], table)
         if not taken:
             break
-        index += taken
-    return None if index == 1 else invocation.read_as([words[0], *words[index:]])
+        index, doubted = index + taken, True
+    return invocation.read_as([*kept, *words[index:]]) if doubted else None
+
+
+def _is_switch(option: str, table: Program) -> bool:
+    """Tell whether a long option takes no value in any program, by what it is called: `--no-pager`, `--quiet`."""
+    if option[:2] != "--" or option in table.value:
+        return False
+    return option.startswith("--no-") or option[2:] in names("switches.words")
 
 
 def _taken(option: str, following: Word, table: Program) -> int:

@@ -44,25 +44,10 @@ _NO_WORKSPACE = LazyPattern(
     r"^/(?:(?:s?bin|boot|etc|lib\w*|proc|sys|dev|run|efi)(?:/|$)|usr(?!(?:/local)?/src/)(?:/|$)|(?:home|Users|var|opt|root|mnt|srv|tmp)?$)"
 )
 _VCS = LazyPattern(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)", re.I)
-_IMPORTANT_ALL = (
-    "",
-    ".",
-    "..",
-    "*",
-    ".*",
-    "./*",
-    "../*",
-    "..*",
-    "?*",
-    "*.*",
-    "./.*",
-    "./",
-    "**",
-    "./**",
-    "**/*",
-    ".[!.]*",
-    ".??*",
-)
+_ITSELF = ("", ".", "..", "./")
+# Nothing in it that a name would have to have: `[!q]*`, `?*`, `*/`.
+_ANY = r"(?:[*?]|\[[!^][^]/]*\]|\[[^]/]*a-z[^]/]*\])*"
+_WILD = LazyPattern(rf"(?=.*\*)(?:\.{{1,2}}/)*(?:\*\.\*|\.{{0,2}}{_ANY}(?:/\.?{_ANY})*)")
 
 
 class Scopes:
@@ -93,9 +78,9 @@ class Scopes:
             return "null"
         if not cwd or UNKNOWN in cwd:
             if not text.startswith("/"):
-                return "unknown" if text in _IMPORTANT_ALL or text.startswith("..") else "workspace"
+                return "unknown" if text in _ITSELF or _WILD.fullmatch(text) or text.startswith("..") else "workspace"
             cwd = "/"
-        if text in _IMPORTANT_ALL and (text in ("", ".", "..", "./") or word.glob):
+        if text in _ITSELF or (word.glob and text[:1] != "/" and _WILD.fullmatch(text)):
             base = absolute(".." if text.startswith("..") else ".", cwd)
             found = self.of_path(base)
             if base == "/":

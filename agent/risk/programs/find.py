@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _LINKS = ("-H", "-L", "-P")
+_BEFORE_ROOTS = ("-D", "-O")  # what is debugged, and how much is optimised
 
 
 def _unblanked(word: Word) -> Word:
@@ -31,9 +32,9 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     """find: roots, then tests and actions in order."""
     words = [_unblanked(word) for word in invocation.words[1:]]
     index = 0
-    while index < len(words) and words[index].text in _LINKS:
-        index += 1
-    start = index
+    while index < len(words) and (words[index].text in _LINKS or words[index].text.startswith(_BEFORE_ROOTS)):
+        index += 2 if words[index].text == "-D" else 1
+    start = index = index + (index < len(words) and words[index].text == "--")
     while index < len(words) and words[index].text[:1] not in ("-", "(", "!"):
         index += 1
     roots = words[start:index] or [Word(".", *invocation.place)]

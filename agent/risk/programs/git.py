@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
@@ -42,13 +43,12 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
         )
         walker.add("run-unknown", args.operands[:1], place, reason=reason, rule="git.alias")
     for option in args.values(
-        "--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter", "-x"
+        "--upload-pack", "--receive-pack", "--exec", "--tree-filter", "--index-filter", "--msg-filter"
     ):
         if verb not in ("grep", "rm", "clean"):
             walker.script(option.text, place, invocation)
-    texts = [word.text for word in invocation.words]
-    if verb == "rebase" and "-x" in texts[:-1]:
-        walker.script(texts[texts.index("-x") + 1], place, invocation)
+    if verb in ("rebase", "difftool"):
+        _git_executes(walker, invocation)
     _git_prints(walker, invocation, args, verb)
     if verb == "bisect" and "run" in verbs[:2]:
         words = invocation.words[invocation.words.index(args.operands[2]) :] if len(args.operands) > 2 else []
@@ -66,7 +66,7 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
             "run-opaque", args.operands, place, reason="the address makes git run a command", rule="git.transport"
         )
     judge = _BY_VERB.get(verb)
-    if judge is not None and not args.has("--dry-run"):
+    if judge is not None and (verb == "clean" or not args.has("--dry-run")):
         judge(walker, invocation, args)
     if verb in ("switch", "checkout") and _only_switches(walker, invocation, args):
         walker.add("vcs-switch", args.operands[1:], place, invocation=invocation)
@@ -74,6 +74,13 @@ def git(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if verb in ("checkout", "restore") or (verb == "reset" and args.has("--hard")):
         return git_discard(walker, invocation, args, verb)
     return None
+
+
+def _git_executes(walker: Walker, invocation: Invocation) -> None:
+    """`-x COMMAND`, also at the end of a cluster or in the same word."""
+    for option, following in pairwise([*invocation.words, invocation.words[0]]):
+        if ran := re.fullmatch(r"-[a-zA-Z]*?x(.*)", option.text, re.S):
+            walker.script(ran[1] or following.text, invocation.place, invocation)
 
 
 def _git_template(walker: Walker, invocation: Invocation, args: Args) -> None:

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 def git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
     """Judge the loss of what is not tracked: of a home or a system that stands in a repository, that is nearly all."""
-    if args.has("-n") or not args.has("-f", "--force"):
+    args.names -= {"-n", "--dry-run"}
+    if _only_tells(invocation.words[invocation.words.index(args.operands[0]) + 1 :]):
+        args.names.add("-n")
+        return
+    if not args.has("-f", "--force"):
         return
     folder = invocation.cwd
     for word in args.values("-C"):
@@ -24,6 +28,23 @@ def git_clean(walker: Walker, invocation: Invocation, args: Args) -> None:
     top = Word(folder, *invocation.place)
     if UNKNOWN not in folder and walker.rater.scopes.of(top, folder) in ("home-all", "everything", "system", "users"):
         walker.add("delete", [top], invocation.place, recursive=True, rule="delete.clean", invocation=invocation)
+
+
+def _only_tells(words: list[Word]) -> bool:
+    """Tell whether `clean` is a dry run: among its letters only `e` takes a value, what is left of the word or else the next one."""
+    dry, texts = False, iter([word.text for word in words])
+    for text in texts:
+        if text == "--":
+            break
+        letters, excluded, value = text[1:].partition("e") if re.match(r"-[^-]", text) else ("", "", "")
+        dry = dry or "n" in letters
+        if text == "--exclude" or (excluded and not value):
+            next(texts, "")
+        elif len(text) > 3 and "--dry-run".startswith(text):
+            dry = True
+        elif text == "--no-dry-run":
+            dry = False
+    return dry
 
 
 def git_discard(walker: Walker, invocation: Invocation, args: Args, verb: str) -> Output | None:

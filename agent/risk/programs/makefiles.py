@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.inline.origins import feed_findings
+from agent.risk.inline.programs import is_like_command, suspect_text
 from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.options import Args
@@ -21,7 +22,8 @@ _MAX_LINES = 200
 _MACRO = re.compile(r"\s*(?:export\s+|override\s+)?([\w.]+)\s*(!|\?|\+|::?:?)?=\s*(.*)", re.S)
 _RULE = re.compile(r"[^\s=:#][^=:]*::?(?![=:])(?:[^;=]*;(.*))?", re.S)
 _USE = re.compile(r"\$[({](\w+)[)}]|\$([A-Za-z])")
-_SHELL = re.compile(r"\$[({]shell\s+(.*)[)}]", re.S)
+_SHELL = re.compile(r"\$[({]shell\s+(.*)[)}]|\$\{[^{}!]*:!(.*?)!", re.S)
+_FILE = re.compile(r"\$[({]file\s+>{1,2}\s*([^\s,)}]+)")
 
 
 def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -38,11 +40,22 @@ def make(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
         judge_makefiles(walker, invocation, files)
         for word in args.values("--eval", "-E"):
             judge_makefile(walker, invocation, word.text)
+        _judge_definitions(walker, invocation)
     else:
         judge_recipes(walker, invocation, [*files, *args.values("--justfile", "--taskfile")])
     for word in args.values("--eval", "-E"):
         walker.add("run", [word], invocation.place, rule="make.eval")
     return None
+
+
+def _judge_definitions(walker: Walker, invocation: Invocation) -> None:
+    """`make CC='$(shell …)'`: variables on the line are text of make's own, and often a program that its recipes run."""
+    for word in invocation.words[1:]:
+        value = word.text.partition("=")[2]
+        if "$" in word.text or "!" in word.text:
+            judge_makefile(walker, invocation, word.text)
+        if is_like_command(value):
+            suspect_text(walker, invocation, value)
 
 
 def task(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -81,8 +94,10 @@ def judge_makefile(walker: Walker, invocation: Invocation, text: str) -> None:
     macros: dict[str, str] = {}
     prefix = "\t"
     for line in text.replace("\\\n", " ").splitlines()[:_MAX_LINES]:
-        if computed := _SHELL.search(line):
-            _script(walker, invocation, computed.group(1), macros)
+        for computed in _SHELL.finditer(line):
+            _script(walker, invocation, computed[1] or computed[2], macros)
+        for written in _FILE.finditer(line):
+            walker.add("write", [Word(written[1], *invocation.place)], invocation.place, invocation=invocation)
         if line.startswith(prefix):
             _script(walker, invocation, line[1:], macros)
         elif macro := _MACRO.fullmatch(line):

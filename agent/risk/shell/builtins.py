@@ -195,7 +195,7 @@ def _source(walker: Walker, invocation: Invocation) -> Output:
     written = walker.files.read(word, invocation.cwd)
     if written is not None:
         walker.script(written[0] or "", invocation.place, invocation, invocation.stdin, same_shell=True)
-    if "net" in word.taint or walker.fetched(word.text, invocation.cwd):
+    if "net" in word.taint + (written or ("", ""))[1] or walker.fetched(word.text, invocation.cwd):
         walker.add("run-remote", [word], invocation.place)
     elif ("proc" in word.taint or "opaque" in word.taint) and (written is None or "opaque" in written[1]):
         walker.add("run-opaque" if "opaque" not in word.taint else "run-decoded", [word], invocation.place)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.risk.invocations.shown_secrets import leave_out_counted
 from agent.risk.reader.tree import Branch, Case, Function, Group, Loop, Node, Pipeline, Sequence, Simple, Test
-from agent.risk.reader.words import NUMBER, UNKNOWN, Output, bounded, join_taint
+from agent.risk.reader.words import NUMBER, UNKNOWN, Output, Target, Word, bounded, join_taint
 from agent.risk.shell import folders, streams
 from agent.risk.shell.hazards import ReadBack, judge_filling, judge_loop
 from agent.risk.shell.simple_commands import simple
@@ -26,13 +26,18 @@ def command(walker: Walker, node: Node, stdin: Output | None) -> Output:
     if isinstance(node, Pipeline):
         return pipeline(walker, node, stdin)
     if node.redirects:
-        place, given = walker.place(node.start, node.end), stdin
+        place, given, outgoing = walker.place(node.start, node.end), stdin, walker.outgoing
         stdin, targets = folders.everywhere(
             walker, lambda: streams.redirects(walker, node.redirects, given, place, of_group=True)
         )
         output = _compound(walker, node, stdin)
         streams.keep_written(walker, targets, output)
         streams.feed_sinks(walker, targets, output)
+        if walker.outgoing:
+            from agent.risk.shell.descriptors import judge_written
+
+            judge_written(walker, targets, output)
+            walker.outgoing = outgoing
         return output
     return _compound(walker, node, stdin)
 
@@ -45,6 +50,10 @@ def _compound(walker: Walker, node: Node, stdin: Output | None) -> Output:
         if node.pipes:
             walker.expander.place = walker.place(node.start, node.end)
             walker.state.assign(node.pipes, Value(["63", "60"], NUMBER, array=True))
+            walker.descriptors["63"] = output
+            target = Target(">", "60", Word(node.pipes, *walker.expander.place))
+            target.sinks = [node.body]  # reads what is written there
+            walker.outgoing = {**walker.outgoing, "60": target}
         return output
     if isinstance(node, Branch):
         return branch(walker, node, stdin)

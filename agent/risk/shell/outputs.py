@@ -108,6 +108,10 @@ def _tee(walker: Walker, invocation: Invocation, args: Args) -> Output:
         walker.files.write(word.text, invocation.cwd, output, append=args.has("-a", "--append"))
         if walker.rater.scopes.of(word, invocation.cwd) not in ("null", "remote"):
             judge_left(walker, invocation, word, output[1])
+    if walker.outgoing:
+        from agent.risk.shell.descriptors import written_to
+
+        written_to(walker, args.operands, output)
     judge_endless(walker, invocation, args.operands, output[1])
     return output
 

@@ -27,8 +27,13 @@ def echo(walker: Walker, invocation: Invocation, args: Args) -> Output:
     text = " ".join(word.text for word in words)
     if interpret:
         text = decode_printf(text)
+    return text + ("" if newline else "\n"), _names_of(words)
+
+
+def _names_of(words: list[Word]) -> str:
+    """The taint of words that are printed: a wildcard among them prints the names of files."""
     taint = taint_of(words)
-    return text + ("" if newline else "\n"), taint
+    return join_taint(taint, "glob") if any(word.glob for word in words) else taint
 
 
 def printf(walker: Walker, invocation: Invocation, args: Args) -> Output:
@@ -44,7 +49,7 @@ def formatted(words: list[Word]) -> Output:
         words = words[1:]
     if not words:
         return "", ""
-    taint = taint_of(words)
+    taint = _names_of(words)
     values = [word.text for word in words[1:]]
     template = decode_printf(words[0].text)
     pieces: list[str] = []

@@ -26,11 +26,12 @@ def _here(walker: Walker, node: Simple, stdin: Output | None) -> Output:
     choices = [walker.expander.variants(item, walker.place(item.start, item.end)) for item in node.words]
     found = readings(choices) if choices else []
     targets: list[Target] = []
+    outgoing = walker.outgoing
     if node.redirects:
         stdin, targets = streams.redirects(walker, node.redirects, stdin, place)
     if not any(found):
         assignments.keep_assignments(walker, environment, place)
-        if any(target.operator == "<" for target in targets):
+        if any(target.operator in ("<", "<&") for target in targets):
             return None, join_taint("file", stdin[1] if stdin else "")  # $(<file)
         return "", ""
     invocation = Invocation(found[-1], place[0], place[1], cwd=walker.state.cwd, stdin=stdin)
@@ -61,6 +62,12 @@ def _here(walker: Walker, node: Simple, stdin: Output | None) -> Output:
     walker.printed = output
     reading.judge(walker)
     streams.feed_sinks(walker, targets, output)
+    if walker.outgoing:
+        from agent.risk.shell.descriptors import judge_written
+
+        judge_written(walker, targets, output)
+        if targets and all(word.text != "exec" for word in invocation.words[:2]):
+            walker.outgoing = outgoing
     if arrays:
         assignments.keep_assignments(walker, assignments.evaluate_assignments(walker, arrays, place), place)
     if targets and any(streams.takes_output(target) for target in targets):

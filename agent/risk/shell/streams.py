@@ -71,7 +71,7 @@ class Files:
         if not self._contents or UNKNOWN in word.text or word.text in _STANDARD_INPUT:
             return None
         found = self._contents.get(absolute(word.text, cwd))
-        if found is None or found[0] or "opaque" in found[1]:
+        if found is None or found[0] or "opaque" in found[1] or "socket" in found[1]:
             return found
         return None
 
@@ -127,7 +127,9 @@ def _read_at(walker: Walker, word: Word) -> list[Word]:
 
 
 def takes_output(target: Target) -> bool:
-    """Tell whether standard output goes there."""
+    """Tell whether standard output goes there, which is a file."""
+    if target.operator == ">&":
+        return not target.fd and target.word.text != "-" and not target.word.text.rstrip("-").isdigit()
     return target.operator in (">", ">>", ">|", "&>", "&>>") and target.fd in ("", "1")
 
 
@@ -149,12 +151,7 @@ def judge_stored(walker: Walker, invocation: Invocation, targets: list[Target], 
         return
     for target in targets:
         scope = walker.rater.scopes.of(target.word, walker.state.cwd)
-        if scope == "null":
-            continue
-        if scope == "remote":
-            from agent.risk.programs.network import judge_wire
-
-            judge_wire(walker, invocation, [target.word], output)
+        if scope in ("null", "remote"):  # a socket too, which is one of the descriptors
             continue
         if takes_output(target):
             judge_started(walker, invocation, absolute(target.word.text, walker.state.cwd), output)
@@ -215,6 +212,10 @@ def redirects(
             target = Target(redirect.operator, redirect.fd, word)
             target.sinks, sinks = sinks, []
             targets.append(target)
+            if redirect.operator != "<" and (walker.outgoing or target.sinks or word.text.startswith("/dev/")):
+                from agent.risk.shell.descriptors import open_descriptor  # rarely needed
+
+                open_descriptor(walker, target)
             if redirect.operator in ("<", "<>"):
                 stdin = descriptor(walker, redirect.fd, file_input(walker, word), stdin)
             elif redirect.operator == "<&" and redirect.fd in ("", "0") and word.text != "-":

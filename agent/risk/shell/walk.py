@@ -12,7 +12,7 @@ from agent.risk.paths.absolute import absolute
 from agent.risk.reader.cursor import FINDING, SCRIPT, STEP, SUBSHELL, TARGET, Work
 from agent.risk.reader.syntax import Parser
 from agent.risk.reader.tree import Function, Node, Sequence, WordNode
-from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Word, join_taint
+from agent.risk.reader.words import NUMBER, UNKNOWN, UNKNOWN_VARIABLE, Invocation, Output, Target, Word, join_taint
 from agent.risk.shell import assignments, control_flow
 from agent.risk.shell.alternatives import dispatch_here
 from agent.risk.shell.expand import Expander
@@ -72,6 +72,7 @@ class Walker:
         self.files = Files()
         self.names: dict[str, str] = {}  # what files that this command names anew stand for, by absolute path
         self.descriptors: dict[str, Output] = {}
+        self.outgoing: dict[str, Target] = {}  # what is written to these descriptors is sent, or read by a command
         self.incoming: Output = (None, "")  # what the command whose words are being expanded reads
         self.words: list[WordNode] = []  # of the command whose words are being expanded
         self.printed: Output = (None, "")  # by the simple command before, wherever that went
@@ -123,10 +124,19 @@ class Walker:
                 self.abandoned = True
             if same_shell:
                 return control_flow.sequence(self, tree, stdin)
-            return self.isolated(tree, stdin, new_shell=True)
+            output = self.isolated(tree, stdin, new_shell=True)
+            self.ended(output)
+            return output
         finally:
             self.depth -= 1
             self.shift, self.fixed, self.outer, self.source = saved
+
+    def ended(self, output: Output) -> None:
+        """Judge what a whole script printed, where it made its own output a socket."""
+        if self.outgoing:
+            from agent.risk.shell.descriptors import judge_left_over  # rarely needed
+
+            judge_left_over(self, output)
 
     def place(self, start: int, end: int) -> tuple[int, int]:
         if self.shift is None:
@@ -184,7 +194,7 @@ class Walker:
     def within(self, word: Word) -> Word:
         """`*` in a folder of the workspace that the command itself went to is what lies there, not all of the workspace."""
         folder, workspace = self.state.arrived, self.rater.scopes.workspace
-        if not word.glob or "/" in word.text.removeprefix("./") or not folder.startswith(f"{workspace}/"):
+        if not word.glob or "/" in word.text.removeprefix("./").rstrip("/") or not folder.startswith(f"{workspace}/"):
             return word
         return word.part(f"{folder}/{word.text.removeprefix('./')}") if self.state.cwd == folder else word
 

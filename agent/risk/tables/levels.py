@@ -30,6 +30,7 @@ _CHANGING = frozenset("create write append modify copy-to move link extract dele
 
 
 _ITSELF = frozenset(("delete", "move"))
+_BELOW = frozenset(("found", "all"))  # what find lists lies anywhere below
 _EMPTYING = frozenset(("truncate", "write", "copy-to"))
 _DEEP = frozenset(("delete", "chmod", "chown", "permission-wide"))
 
@@ -168,9 +169,7 @@ class Rater:
                 seen.add(alike)
             scope = self._scope(kind, word, cwd, recursive=recursive)
             cell = table.get(scope) or table.get(_SAME_ROW.get(scope, scope)) or table["*"]
-            deep = recursive or (
-                kind == "delete" and "found" in word.taint.split()
-            )  # what find lists lies anywhere below
+            deep = recursive or (kind == "delete" and not _BELOW.isdisjoint(word.taint.split()))
             rated = _LEVELS[cell[-1] if deep else cell[0]]
             if worst_word is None or _RANK[rated] > _RANK[worst]:
                 worst, worst_scope, worst_word = rated, scope, word

@@ -73,3 +73,19 @@ def test_what_lies_there_as_data_or_settings_is_not_run() -> None:
         assert classify(command).level is Level.MEDIUM, command
     for command in ("grep -f /tmp/x a", "sort -T /tmp a", "diff /tmp/a /tmp/b"):
         assert classify(command).level is Level.LOW, command
+
+
+@each("place", OPEN[:3])
+def test_what_is_to_start_by_itself_later(place: str) -> None:
+    for command in (
+        f"crontab {place}",
+        f"crontab < {place}",
+        f"sudo crontab -u root {place}",
+        f"systemctl enable --now {place}.service",
+        f"systemctl --user link {place}.service",
+        f"launchctl load {place}.plist",
+        f"at now < {place}",
+    ):
+        assert classify(command).level is Level.HIGH, command
+    for command in ("crontab mycron", "systemctl enable nginx", "crontab -e"):
+        assert classify(command).level is Level.MEDIUM, command
