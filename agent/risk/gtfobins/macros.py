@@ -52,7 +52,7 @@ def macros(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 def _closed(text: str) -> tuple[str, str]:
-    """What stands before the bracket that ends the argument, and what behind it."""
+    """Cut at the bracket that ends the argument."""
     depth = 1
     for at, char in enumerate(text):
         depth += (char == "(") - (char == ")")
