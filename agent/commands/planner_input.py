@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import re
 import shlex
 import stat
 
@@ -15,21 +14,6 @@ from agent.protocol.commands import CompressSession, EmptySession, IncludeFiles,
 from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFound
 from agent.protocol.messages import FileInput, MediaInput, UserInput
 from agent.text.sizes import counted
-
-TYPES = {"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
-"""Types that models take. `image_type` gives "" for an image of another type."""
-
-_BEGINNING = re.compile(
-    rb"(?s)(?P<png>\x89PNG\r\n\x1a\n)|(?P<jpeg>\xff\xd8\xff)|(?P<gif>GIF8[79]a)|RIFF.{4}(?P<webp>WEBP)"
-    rb"|(?P<other>BM.{4}\0{4}|II\*\0|MM\0\*|.{4}ftyp(?:avi[fs]|hei[cfsx]|mif1))"
-)
-
-
-def image_type(data: bytes) -> str | None:
-    """The media type of an image, "" for one that models do not take, None for whatever is no image."""
-    found = _BEGINNING.match(data)
-    return TYPES.get(str(found.lastgroup), "") if found else None
-
 
 _MAX_FILE_BYTES = 256 * 1024
 _MAX_IMAGE_BYTES = 3_750_000  # five million characters of base64: what the strictest of the large providers takes
@@ -63,6 +47,7 @@ def read_files(paths: tuple[str, ...], cwd: str) -> tuple[tuple[FileInput, ...],
 
 def _read(path: str, cwd: str) -> FileInput | MediaInput:
     """A text file, capped; or an image, by its content."""
+    from agent.text.images import image_type
 
     full = os.path.join(cwd or os.getcwd(), os.path.expanduser(path))
     try:

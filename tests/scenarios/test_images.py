@@ -119,7 +119,7 @@ def test_nothing_of_it_is_imported_with_the_commands() -> None:
     """The prompt is on the screen before what only images need is loaded."""
     code = (
         "import sys; from agent.commands.registry import definitions; definitions(); import agent.app.planners;"
-        "print([name for name in sys.modules if name in ('agent.commands.planner_input', 'agent.planner.images')])"
+        "print([name for name in sys.modules if name in ('agent.text.images', 'agent.planner.images')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.commands.planner_input import image_type
+from agent.text.images import image_type
 
 
 @pytest.mark.parametrize(
