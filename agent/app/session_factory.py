@@ -15,8 +15,8 @@ from agent.protocol.errors import ConfigError, CoreError, InvalidState, NotFound
 from agent.protocol.events.session import Warned
 
 if TYPE_CHECKING:
+    from agent.app.agents import OpenedAgent
     from agent.app.process import Process
-    from agent.app.resuming import OpenedAgent
     from agent.engine.context import RequestContext
     from agent.engine.strategy import TurnStrategy
     from agent.protocol.confinement import Confinement
@@ -208,7 +208,7 @@ class SessionFactory:
         self, resumed: Resumed, past: Past | None, plain_rag: str | None, redactor: Redactor
     ) -> OpenedAgent | None:
         """The agent that the session was left with, in the place of the one that is configured, whose rag goes with it."""
-        from agent.app.resuming import OpenedAgent
+        from agent.app.agents import OpenedAgent
 
         assert past is not None
         if "rag" not in past.settings:
@@ -257,7 +257,7 @@ def _restored(resumed: Resumed, key: str, find: Callable[[str], Any], nothing: A
 
 def _agent(process: Process, settings: Settings) -> OpenedAgent:
     """Raises CoreError."""
-    from agent.app.resuming import OpenedAgent  # of those who have none nothing is loaded
+    from agent.app.agents import OpenedAgent  # of those who have none nothing is loaded
 
     return OpenedAgent.of(process, settings)
 
