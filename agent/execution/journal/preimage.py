@@ -138,8 +138,8 @@ class PreImages:
         with Copier() as copier:
             for number, target in enumerate(sorted(targets, key=lambda each: each.path)):
                 path = _first_missing(target.path)
-                if any(each.slot and is_within(path, each.path) for each in before.kept):
-                    continue  # it is in there
+                if any(_covers(each, path) for each in before.kept):
+                    continue
                 folder = os.path.dirname(path)
                 if folder not in homes:
                     homes[folder] = self._journal_folder.held_for(entry, folder)
@@ -153,6 +153,11 @@ class PreImages:
             entry.note = "not kept: " + "; ".join(copier.losses[:3])
         before.journals = list(dict.fromkeys(os.path.dirname(held) for held in homes.values()))
         return before
+
+
+def _covers(kept: Kept, path: bytes) -> bool:
+    """Tell whether what is or comes at `path` is seen by `kept`: of a folder that stays, what is new in it is not."""
+    return bool(kept.slot) and is_within(path, kept.path) and (not kept.facts or os.path.lexists(path))
 
 
 def _kept(folders: Folders, target: Target, targets: list[Target], *, path: bytes, slot: bytes, copier: Copier) -> Kept:

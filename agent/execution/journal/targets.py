@@ -23,6 +23,8 @@ _CONTENT = _THROUGH_LINKS - _VALUES | {"shred", "delete", "delete-empty", "link"
 _HARMLESS = frozenset(("read", "secret", "receive", "none", "environment", "deception", "elevate", "vcs-safe"))
 _MAKING = frozenset(("write", "append", "copy-to", "link"))
 _COPIERS = frozenset(("cp", "mv", "install", "ln"))
+_REPLACERS = frozenset(("mv", "install", "ln"))
+"""Those that put something else in the place of a link, where `cp` writes through it."""
 _NOT_KNOWN = "what it changes is only known when it runs"
 _ELSEWHERE: dict[str, str] = {
     **dict.fromkeys("send send-secret push force-push publish remote-change remote-destroy".split(), "what is sent stays sent"),
@@ -58,6 +60,8 @@ _UNPACK = re.compile(r"-[^-]*d|--(?:decompress|uncompress)\Z")
 _OWN_SUFFIX = re.compile(r"-[^-]*[Sro]|--(?:suffix|recursive|output)")
 _BACKUP = re.compile(r"-[a-zA-Z]*[bS]|--(?:backup|suffix)")
 _INTO = re.compile(r"-[a-zA-Z]*t\Z|--target-directory")
+_NO_FOLDER = re.compile(r"-[^-St]*T|--no-t")
+_NO_LINKED_FOLDER = re.compile(r"-[^-St]*[hn]|--no-d")
 _SED_SUFFIX = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.+)\Z")
 
 _WORKED_OUT = "files with names that it works out while it runs"
@@ -171,7 +175,7 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
         yield Unknown(text, "new files with such names stay")
     for raw in _expanded(os.fsencode(os.path.join(base, text))):
         into = raw.endswith(b"/") or os.path.isdir(raw)
-        if kind in ("copy-to", "link") and into:
+        if kind in ("copy-to", "link") and into and not _names_the_result(program, raw):
             yield from _inside(raw, program, base)
             continue
         path = _located(raw)
@@ -181,8 +185,25 @@ def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun 
             yield Unknown(text, "it belongs to the kernel or is a device")
         else:
             yield Target(path, how)
-            if (kind in _THROUGH_LINKS or raw.endswith(b"/")) and os.path.islink(path):
+            if (_goes_through_links(kind, program) or raw.endswith(b"/")) and os.path.islink(path):
                 yield Target(os.path.realpath(path), how)
+
+
+def _goes_through_links(kind: str, program: ProgramRun | None) -> bool:
+    """Tell whether what a link leads to may change, too."""
+    if kind != "copy-to":
+        return kind in _THROUGH_LINKS
+    return program is None or os.path.basename(program.words[0]) not in _REPLACERS
+
+
+def _names_the_result(program: ProgramRun | None, folder: bytes) -> bool:
+    """Tell whether the folder is what it replaces (`mv -T`, `ln -n` to a link), not where it puts something."""
+    if program is None or os.path.basename(program.words[0]) not in _REPLACERS:
+        return False
+    if any(_NO_FOLDER.match(word) for word in program.words[1:]):
+        return True
+    linked = os.path.basename(program.words[0]) == "ln" and os.path.islink(folder)
+    return linked and any(_NO_LINKED_FOLDER.match(word) for word in program.words[1:])
 
 
 def _searches(program: ProgramRun | None) -> bool:
@@ -208,6 +229,9 @@ def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Ta
     """List what `cp a b folder` would replace in the folder: the same names."""
     shown = os.fsdecode(folder)
     if program is None or not program.whole or os.path.basename(program.words[0]) not in _COPIERS:
+        yield Unknown(shown, _REPLACED)
+        return
+    if os.path.basename(program.words[0]) == "cp" and any(_NO_FOLDER.match(word) for word in program.words[1:]):
         yield Unknown(shown, _REPLACED)
         return
     operands = [os.fsencode(os.path.join(base, word)) for word in program.words[1:] if not word.startswith("-")]

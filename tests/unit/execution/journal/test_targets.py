@@ -13,7 +13,7 @@ from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
 
 TREE = r"""
-printf '1\n2\n' > a.txt; printf '1\n3\n' > b.txt; mkdir d1 d3; echo f > d1/f; echo old > d3/a.txt; printf 'a.txt\nb.txt\n' > list
+printf '1\n2\n' > a.txt; printf '1\n3\n' > b.txt; mkdir d1 d3 d4; echo f > d1/f; echo old > d3/a.txt; printf 'a.txt\nb.txt\n' > list
 echo z > z; gzip z; ln -s a.txt l2; for i in 2 3 4; do echo mine > f$i; done
 """
 WORKED_OUT = "files with names that it works out while it runs"
@@ -65,6 +65,12 @@ def contents(folder: Path) -> dict[str, bytes]:
         'for f in *.txt; do mv "$f" "${f%.txt}.md"; done',
         'for f in *.txt; do cp "$f" "$f.bak"; done',
         "echo x > l2",
+        "cp b.txt l2",
+        "cp -rT d1 d3",
+        "mv -T d1 d4",
+        "mv --no-target-directory d1 d4/../d4",
+        "install -T a.txt l2",
+        "mkdir -p d3 && cp b.txt d3/new",
     ],
 )
 def test_no_change_is_neither_kept_nor_told(tmp_path: Path, command: str) -> None:
@@ -76,7 +82,7 @@ def test_no_change_is_neither_kept_nor_told(tmp_path: Path, command: str) -> Non
     after = contents(tmp_path)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert changed
-    assert changed <= kept or remarks
+    assert all(any(Path(name).is_relative_to(each) for each in kept) for name in changed) or remarks
 
 
 @pytest.mark.parametrize(
@@ -94,6 +100,23 @@ def test_no_change_is_neither_kept_nor_told(tmp_path: Path, command: str) -> Non
 )
 def test_what_is_covered_has_no_remark(tmp_path: Path, command: str, kept: set[str]) -> None:
     subprocess.run(["bash", "-c", TREE], cwd=tmp_path, check=True)
+    assert told(command, tmp_path) == (kept, set())
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("ln -sfn a.txt way", {"way"}),
+        ("ln -s -f --no-dereference a.txt way", {"way"}),
+        ("ln -sf a.txt way", {"d1/a.txt"}),
+        ("ln -sfT a.txt way", {"way"}),
+        ("ln -sfn a.txt d1", {"d1/a.txt"}),
+        ("cp -T a.txt l2", {"l2", "a.txt"}),
+        ("mv -fT a.txt l2", {"l2", "a.txt"}),
+    ],
+)
+def test_a_folder_is_what_is_replaced_where_an_option_says_so(tmp_path: Path, command: str, kept: set[str]) -> None:
+    subprocess.run(["bash", "-c", f"{TREE} ln -s d1 way"], cwd=tmp_path, check=True)
     assert told(command, tmp_path) == (kept, set())
 
 
