@@ -78,10 +78,9 @@ class UndoController:
         told = self.changes_text(action.changes, entry.cwd)
         if told:
             self.tell(told)
-        what = "do it again" if action.state == "undone" else "take it back"
         elsewhere = ", in another session" if self.session and entry.session != self.session else ""
-        ran = f"run {local_words(entry.time)} in {shown_name(entry.cwd)}{elsewhere}"
-        self.tell(f"{what}: {shown_name(entry.command)}\n  {entry.undo_id} · {ran}")
+        ran = f"{entry.undo_id}, run {local_words(entry.time)} in {shown_name(entry.cwd)}{elsewhere}"
+        self.tell(f"{ran}: {shown_name(entry.command)}")
         if entry.note:
             self.tell(f"  {shown_name(entry.note)}")
         await self._show_changed(entry, changed)

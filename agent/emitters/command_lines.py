@@ -55,6 +55,7 @@ class CommandLines:
         self._said = said
         self._color = color
         self._show_all = show_all
+        self.at_prompt = at_prompt
         self._undo = ":undo" if at_prompt else "agent-shell undo"
         self._reports: dict[str, RiskReport] = {}
         self._proposed: dict[str, str] = {}
@@ -64,6 +65,7 @@ class CommandLines:
         self._told: set[str] = set()  # of all rehearsals
         self._totals: dict[str, Totals] = {}  # what its rehearsal would change
         self.made = ""  # what the latest command changed, where it made its rehearsal real
+        self.ended = ""  # the status of a goal that ends as the latest command did, where that was told
         self.typed = ""  # a command that the person typed themselves, and sees already
         self.step = ""  # the line of the step of a plan that has begun, until it stands on the screen
         self.quiet = False  # who is told of these commands is told by somebody else
@@ -85,6 +87,7 @@ class CommandLines:
                 self._is_commit = event.via == "rehearsal" and key not in self._previewed
                 totals = self._totals.pop(key, None) if event.via == "rehearsal" else None
                 self.made = "" if totals is None else describe.made(totals)
+                self.ended = ""
                 if (self._show_all or key in self._unseen) and command != self.typed and not self.quiet:
                     self._command_line(key, command, self._unseen.get(key, ""))
             case CommandFinished():
@@ -137,6 +140,9 @@ class CommandLines:
         line = describe.ending_line(event, color=self._color)
         if line and not self.quiet:
             self._aside(line)
+            self.ended = describe.ended_as(event.result)
+        elif event.result.job:
+            self.ended = "handed_off"  # its notes tell
         if event.undo_id:
             self._undo_hints.append(describe.undo_hint(event.undo_id, way=self._undo, made_real=self._is_commit))
             if not self.summarized:

@@ -57,16 +57,22 @@ def command_line(command: str, report: RiskReport | None, *, color: bool, suffix
 def ending_line(event: CommandFinished, *, color: bool) -> str | None:
     """Say how a command ended, None where there is nothing to say."""
     result = event.result
-    took = seconds(result.duration)
+    after = f" after {seconds(result.duration)}"
     if result.timed_out:
-        return paint(f"timed out after {took}", "yellow", color=color)
-    if result.interrupted:
-        return paint(f"interrupted after {took}", "yellow", color=color)
-    if result.signal is not None:
-        return paint(f"killed by {signal_name(result.signal)} after {took}", "yellow", color=color)
-    if event.exit_code != 0:
-        return paint(f"{exit_words(event.exit_code)} after {took}", "yellow", color=color)
-    return None
+        text = f"timed out{after}"
+    elif result.interrupted:
+        text = f"interrupted{after}"
+    elif result.signal is None and event.exit_code == 0:
+        return None
+    else:
+        text = exit_words(event.exit_code) if result.signal is None else f"killed by {signal_name(result.signal)}"
+        text += after if result.duration >= _WORTH_TELLING else ""
+    return paint(text, "yellow", color=color)
+
+
+def ended_as(result: ExecutionResult) -> str:
+    """The status of a goal that ends because a command did not end well."""
+    return "budget_exhausted" if result.timed_out else "interrupted" if result.interrupted else "failed"
 
 
 def job_ending(event: JobFinished, *, color: bool) -> str:
@@ -86,49 +92,41 @@ def summary_line(
     planning: float = 0.0,
     done: str = "",
     undo: str = "",
+    shell: bool = False,
+    told: bool = False,
 ) -> str:
-    """One line on how the goal went. `said`: messages that the person has seen already. `planning`: seconds that the planner took.
+    """One line on how the goal went, "" where there is nothing to say. `said`: messages that the person has seen already.
 
-    `done`: what the planner says of a completed goal, instead of the status. `undo`: how to take it back.
+    `done`: what the planner says of how it ended, instead of the status. `undo`: how to take it back. `planning`: seconds that the
+    planner took. `shell`: a shell gets the exit code. `told`: the status shows from what stands above, and so does
+    the time of a command that did not go well.
     The time is that of the commands, or the planner's where none ran: what the person spent on reading is not ours to count.
     """
     style = STATUS_STYLE.get(event.status, "red")
     words = safe_line(event.status.replace("_", " "), 60)
     good = event.status in ("completed", "answered", "handed_off", "not_understood")
-    why = event.message if not good and event.message not in (*said, event.status) else ""
+    why = event.message if not good and event.message not in (*said, event.status) and not done else ""
     ran = sum(command.get("outcome", "ran") == "ran" for command in event.commands)
     if why and not ran and event.status == "skipped":
-        line = paint(f"{MARKS[style]} not run (exit {event.exit_code}): ", style, color=color)
+        code = f" (exit {event.exit_code})" if shell else ""
+        line = paint(f"{MARKS[style]} not run{code}: ", style, color=color)
         return line + paint(safe_line(why.removeprefix("not run: "), 300), "dim", color=color)
-    parts = [f"{'?' if event.status == 'not_understood' else MARKS[style]} {safe_line(done) or words}"]
-    if ran and ran == len(event.commands):
-        parts.append(counted(ran, "command"))
-    elif ran or len(event.commands) > 1:
+    parts = []
+    if ran != len(event.commands) and len(event.commands) > 1:
         parts.append(f"{ran} of {counted(len(event.commands), 'command')} run")
-    if event.exit_code not in (0, 1):  # 1 is every failure's: the command's own code stands above
+    elif ran > 1:
+        parts.append(counted(ran, "command"))
+    if shell and not told and event.exit_code not in (0, 1):  # 1 is every failure's
         parts.append(f"exit {event.exit_code}")
     took = _took(event, ran, planning)
-    if took is not None:
+    if took >= _WORTH_TELLING and not (told and ran == 1 and event.status != "completed"):
         parts.append(seconds(took))
     parts += _cost(event.usage)
-    if undo:
-        parts.append(undo)
-    line = paint(" · ".join(parts), "dim" if style == "green" else style, color=color)
-    if why:
-        line += paint(f" — {safe_line(why, 300)}", "dim", color=color)
-    return line
-
-
-def is_plain(event: GoalFinished) -> bool:
-    """Tell whether a goal ended as one expects of it: with one command that took no time and cost nothing."""
-    quick = (_took(event, 1, 0.0) or 0.0) < _WORTH_TELLING
-    return (
-        event.status == "completed"
-        and not event.exit_code
-        and len(event.commands) == 1
-        and quick
-        and not _cost(event.usage)
-    )
+    if told and not (parts or done or why):
+        return paint(undo, "dim", color=color) if undo else ""
+    head = f"{'?' if event.status == 'not_understood' else MARKS[style]} {safe_line(done) or words}"
+    line = paint(" · ".join([head, *parts, *filter(None, (undo,))]), "dim" if style == "green" else style, color=color)
+    return line + paint(f" — {safe_line(why, 300)}", "dim", color=color) if why else line
 
 
 def tool_result(event: ToolFinished, *, color: bool) -> str:
@@ -199,22 +197,18 @@ def undone(event: UndoFinished, *, way: str = "agent-shell undo", color: bool) -
         return paint(f"{safe_line(event.reason, 200)}, and nothing was {verb}; {again}", "yellow", color=color)
     what = "done again" if event.state == "committed" else "taken back"
     told = f"{what}: {counted(event.restored, 'change')}" if event.restored else f"nothing was {what}"
-    lines = [paint(f"{told} of {safe_line(event.undo_id, 80)}", "green" if event.restored else "yellow", color=color)]
+    lines = [paint(told, "green" if event.restored else "yellow", color=color)]
+    if event.state == "undone" and event.restored:
+        lines[0] += paint(f"; `{way} {safe_line(event.undo_id, 80)}` does it again", "dim", color=color)
     for conflict in event.skipped:
         text = f"  left as it is: {safe_line(conflict.path, 400)}: {safe_line(conflict.reason, 200)}"
         lines.append(paint(text, "yellow", color=color))
-    if event.state == "undone" and event.restored:
-        lines.append(
-            paint(f"  `{way} {safe_line(event.undo_id, 80)}` again brings the changes back", "dim", color=color)
-        )
     return "\n".join(lines)
 
 
-def _took(event: GoalFinished, ran: int, planning: float) -> float | None:
-    """Seconds of work, None where nothing was done."""
-    if ran:
-        return sum(float(command.get("duration", 0.0)) for command in event.commands)
-    return planning or None
+def _took(event: GoalFinished, ran: int, planning: float) -> float:
+    """Seconds of work."""
+    return sum(float(command.get("duration", 0.0)) for command in event.commands) if ran else planning
 
 
 def _cost(usage: Usage) -> list[str]:

@@ -15,6 +15,7 @@ from agent.protocol.events.goal import GoalFinished
 
 _DONE = ("done: ", "done; ")  # how the words begin that only say that it is done
 _SILENT = "it printed nothing"
+_FAILED = "failed: "
 _TOLD = ("completed", "failed", "interrupted", "handed_off")  # how a command ends that says so itself
 _KEPT = 8192  # characters of an output
 
@@ -56,11 +57,11 @@ class GoalEnding:
             self._line = "+" if rest.strip() else ""
 
     def may_hold(self, text: str) -> bool:
-        """Tell whether `text` may be no answer: it only says that it is done, as the line that ends the goal can, or recipes
+        """Tell whether `text` may be no answer: it only says how it ended, as the line that ends the goal can, or recipes
         say it of what a command has printed, which is all that a pipe is for.
         """
-        is_done = self._commands.summarized and text.startswith(_DONE) and "\n" not in text
-        return not self._answer.streamed and (is_done or (self._ran and not self._display.out.is_tty))
+        is_ending = self._commands.summarized and text.startswith((*_DONE, _FAILED)) and "\n" not in text
+        return not self._answer.streamed and (is_ending or (self._ran and not self._display.out.is_tty))
 
     def say(self, message: str = "") -> None:
         """Show what waited, unless it is the beginning of what waits for the same: the `message` that was streamed."""
@@ -74,7 +75,8 @@ class GoalEnding:
 
     def show(self, event: GoalFinished, *, planning: float, summary: bool) -> None:
         """`planning`: seconds that the planner took."""
-        if self.words and (event.status != "completed" or not self.words.startswith(_DONE)):
+        begins = _FAILED if event.status == "failed" else _DONE if event.status == "completed" else ()
+        if self.words and not (begins and self.words.startswith(begins)):
             self.say()
         self._answer.end()
         self._display.fresh_lines()
@@ -82,20 +84,34 @@ class GoalEnding:
         as_typed = bool(self._commands.typed and event.commands) and event.status in _TOLD
         if not summary or as_typed:
             return
-        line = partial(describe.summary_line, event, said=self._said, planning=planning)
-        color, columns = self._display.err.color, self._display.err.size()[0]
-        done, self.words = self.words[len(_DONE[0]) :], ""
-        if done in (self._printed.strip(), f"{self._lines + bool(self._line)} lines of output"):
-            if done and not undo and describe.is_plain(event):
-                return  # all of it stands above
+        prefix = _FAILED if self.words.startswith(_FAILED) else _DONE[0]
+        done, self.words = self.words[len(prefix) :], ""
+        printed = self._printed.strip()
+        if done in (printed, printed.rpartition("\n")[2], f"{self._lines + bool(self._line)} lines of output"):
             done = ""
         one_screen = self._display.out.is_tty and self._display.err.is_tty
         if done == _SILENT:
             done = self._commands.made or ("done" if one_screen else "")
+        line = partial(
+            describe.summary_line,
+            event,
+            said=self._said,
+            planning=planning,
+            shell=not self._commands.at_prompt,
+            told=self._is_told(event),
+        )
+        color, columns = self._display.err.color, self._display.err.size()[0]
         if done and not (one_screen and cell_width(line(color=False, done=done, undo=undo)) <= columns):
-            (self._aside if self._is_comment else self._answer.message)(prose(_DONE[0] + done))
+            (self._aside if self._is_comment else self._answer.message)(prose(prefix + done))
             done = ""
         if undo and cell_width(line(color=False, done=done, undo=undo)) > columns:
             self._aside(paint(undo, "dim", color=color))
             undo = ""
-        self._aside(line(color=color, done=done, undo=undo))
+        if text := line(color=color, done=done, undo=undo):
+            self._aside(text)
+
+    def _is_told(self, event: GoalFinished) -> bool:
+        """Tell whether what stands above says how the goal ended."""
+        if event.message and event.message in self._said:
+            return True
+        return bool(self._printed.strip()) if event.status == "completed" else self._commands.ended == event.status

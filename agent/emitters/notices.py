@@ -28,6 +28,7 @@ from agent.protocol.events.session import (
     SessionNamed,
     Warned,
 )
+from agent.protocol.outcomes import NOTE_DETAILS, TIME_OUT_NOTE
 from agent.text.shown import shown
 from agent.text.sizes import counted
 
@@ -51,14 +52,16 @@ class Notices:
     tools: bool
     at_prompt: bool
     _news: tuple[str, ...] = ()  # what became of a command that goes on as a job, and no warning
+    _notes: tuple[str, ...] = ()  # of the latest command
 
     def begin_command(self) -> None:
         """Forget what the one before it came to."""
-        self._news = ()
+        self._news = self._notes = ()
 
     def end_command(self, event: CommandFinished) -> None:
         """Take what is said of a command that goes on as a job for news."""
-        if event.result is not None and event.result.job:
+        self._notes = event.result.notes
+        if event.result.job:
             self._news = event.result.notes
 
     def _answer_once(self, text: str) -> None:
@@ -76,8 +79,7 @@ class Notices:
             case JobFinished():
                 self.aside(describe.job_ending(event, color=self.color))
             case Warned(text=text) | LogRepaired(text=text):
-                is_news = text in self._news
-                self.aside(prose(text) if is_news else paint(f"warning: {prose(text)}", "yellow", color=self.color))
+                self._warn(text)
             case Failed(error=error) if error.code != "cancelled":
                 self.said.add(error.message)
                 self.aside(describe.error_lines(error, color=self.color, at_prompt=self.at_prompt))
@@ -95,6 +97,17 @@ class Notices:
                 self.aside(paint(f"⚙ Using {safe_line(name, 100)}", "dim", color=self.color))
             case ToolFinished() if self.tools:
                 self.aside(describe.tool_result(event, color=self.color))
+
+    def _warn(self, text: str) -> None:
+        """Show a warning, or a note of the executor without what the line about the command's end and `:jobs` say."""
+        told = text
+        if text in self._notes:
+            if text.startswith(TIME_OUT_NOTE):
+                return
+            head, details, _ = text.partition(NOTE_DETAILS)
+            told = f"{head}; see :jobs" if details and self.at_prompt else text
+        is_news = text in self._news
+        self.aside(prose(told) if is_news else paint(f"warning: {prose(told)}", "yellow", color=self.color))
 
 
 def plan_lines(event: PlanProposed, *, color: bool) -> str:

@@ -11,6 +11,7 @@ from agent.execution.job_table import Entry, JobTable, Suspended
 from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Launch
 from agent.protocol.execution import Job
+from agent.protocol.outcomes import NOTE_DETAILS
 
 
 class Handing:
@@ -43,8 +44,8 @@ class Handing:
     def sent(self, watched: wire.Message) -> tuple[int, tuple[str, ...]]:
         """The guardian agreed: the running command is a job. Its number, and notes for the person."""
         job = self._enter(watched, int(watched["pid"]), "sent")
-        what = f"it continues in the background as job {job.job_id} (pid {job.pid}); {_where(job)}"
-        return job.job_id, (what, "changes that it makes to directory or variables will not be kept")
+        what = f"it continues in the background as job {job.job_id}; the shell stays as it was"
+        return job.job_id, (NOTE_DETAILS.join((what, f"pid {job.pid}", _where(job))),)
 
     def suspended(self, watched: wire.Message, stopped: Suspended) -> tuple[int, tuple[str, ...]]:
         """The program stopped for Ctrl-Z. Its number, and notes for the person."""
@@ -57,9 +58,10 @@ class Handing:
         if held and self._log is None:
             self.ask(held)
         job = self._enter(watched, first, "left")
-        where = f"; {_where(job)}" if job.logged else ""
-        name = f" (pid {first})" if first else ""
-        return (f"it left a process running in the background: job {job.job_id}{name}{where}",)
+        told = [f"it left a process running in the background: job {job.job_id}"]
+        told += [f"pid {first}"] if first else []
+        told += [_where(job)] if job.logged else []
+        return (NOTE_DETAILS.join(told),)
 
     def close(self) -> None:
         """Nothing came of it: a log that was made for it goes away."""

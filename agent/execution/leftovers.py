@@ -123,6 +123,7 @@ _USUALLY_ON = frozenset((
     "globasciiranges", "globskipdots", "hashall", "hostcomplete", "interactive_comments", "patsub_replacement", "progcomp",
     "promptvars", "sourcepath",
 ))  # fmt: skip
+_TAKEN = frozenset(("PS1", "PS2"))  # by bash itself, from every shell that shows no prompt
 _FIRST = ("PATH", "LD_", "BASH_ENV", "ENV", "PROMPT_COMMAND", "IFS", "SHELLOPTS", "BASHOPTS", "PYTHON", "PERL", "GIT_")
 
 
@@ -139,6 +140,7 @@ def change_words(before: ShellState, after: ShellState) -> tuple[str, ...]:
         if exported := _IN_VARIABLE.fullmatch(name):
             variables.discard(name)
             functions.add(exported[1])
+    no_variables -= _TAKEN
     options = _options(after) ^ _options(before)
     umask = after.umask and int(after.umask, 8) != int(before.umask or _own_umask() or after.umask, 8)
     found = [

@@ -17,7 +17,7 @@ from agent.execution.process_tree import wire
 from agent.execution.process_tree.helper import Launch, exit_code
 from agent.execution.process_tree.limits import ended_for, failed_for
 from agent.execution.state import ShellState
-from agent.protocol.outcomes import CapturedStream, ExecutionResult, ExitCode
+from agent.protocol.outcomes import TIME_OUT_NOTE, CapturedStream, ExecutionResult, ExitCode
 
 _COMPLAINT = re.compile(
     r"permission denied|not permitted|read-only|resol|network|connect|cannot (?:create|open|lock)|unable to (?:create|open|lock)",
@@ -117,7 +117,7 @@ def result_of(
     elif code and any(bound is not None for bound in launch.limits):
         notes += failed_for(launch.limits, exit_code=code, said=said)
     if timed_out:
-        notes += (f"ended after its time-out of {launch.timeout:g} s",)
+        notes += (f"{TIME_OUT_NOTE}{launch.timeout:g} s",)
     # What a held command was refused and needed: what ended it, or what it fails for. The rest it could do without.
     missed = tuple(message.get("refused", ()))
     if limit == "rights":

@@ -77,6 +77,8 @@ class GoalStatus(StrEnum):
 
 NO_TERMINAL = "no terminal to confirm in"
 WORD_NOT_TYPED = "not run: the word was not typed"  # what engine and emitters say of a second prompt that was not met
+TIME_OUT_NOTE = "ended after its time-out of "  # how the note of a command begins that `timed_out` tells as well
+NOTE_DETAILS = " · "  # before what a note on a job says that `:jobs` shows as well
 
 EXIT_CODE_OF_STATUS: dict[GoalStatus, int] = {
     GoalStatus.COMPLETED: ExitCode.DONE,

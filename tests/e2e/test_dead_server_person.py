@@ -19,7 +19,7 @@ def test_the_offline_planner_goes_on_and_says_so(home: Path, work: Path) -> None
         person.see("37 note3.txt")
         person.at_prompt()
         person.type("zorble the frobnitz\r")
-        person.see("the offline planner does not know this goal either.*planner error.*exit 4")
+        person.see("the offline planner does not know this goal either")
         person.at_prompt()
         person.type("exit\r")
         assert person.leaves() == 0

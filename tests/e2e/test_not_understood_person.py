@@ -1,4 +1,4 @@
-"""What nobody understood says so: on the screen, in the log, in lists, and to scripts."""
+"""What nobody understood is told as that: on the screen, in the log, in lists, and to scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def test_it_is_marked_and_listed(home: Path, work: Path) -> None:
     with Terminal("--planner", "offline", home=home, cwd=work) as person:
         person.at_prompt()
         person.type("zorble the frobnitz\r")
-        person.see(r"\? not understood")
+        person.see("I have no command for exactly this")
         person.at_prompt()
         person.type("exit\r")
         assert person.leaves() == 0

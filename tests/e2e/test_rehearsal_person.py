@@ -76,9 +76,9 @@ def test_rehearse_diff_commit_undo(home: Path, work: Path) -> None:
         person.at_prompt()
         assert (work / "a.txt").read_text() == "one\n2\n"
         person.type(":undo\r")
-        person.see(r"~ a\.txt.*take it back: sed -i s/two/2/ a\.txt.*take it back\? \[y/N\] ❯")
+        person.see(r"~ a\.txt.*run .*: sed -i s/two/2/ a\.txt\s+take it back\? \[y/N\] ❯")
         person.type("y\r")
-        person.see(r"taken back: 1 change of \w+")
+        person.see(r"taken back: 1 change; `:undo \w+` does it again")
         person.at_prompt()
         assert (work / "a.txt").read_text() == "one\ntwo\n"
         person.type(":undo list\r")
@@ -124,7 +124,7 @@ def test_enter_commits_nothing_and_e_brings_the_prompt_back(home: Path, work: Pa
         person.type("e\r")
         person.at_confirmation("rm a.txt")
         person.type(CTRL_U + "ls\r")
-        person.see("completed")
+        person.see(r"edited ❯ ls *\na\.txt\n")
         person.at_prompt()
     assert (work / "a.txt").exists()
 
@@ -171,7 +171,7 @@ def test_exec_via_rehearsal_asks_at_the_terminal(home: Path, work: Path) -> None
     assert not (work / "a.txt").exists()
     undo = [sys.executable, str(ROOT / "agent_shell.py"), "undo"]
     with Terminal(home=home, cwd=work, columns=140, command=undo) as person:
-        person.see(r"\+ a\.txt.*take it back: rm a\.txt.*take it back\? \[y/N\] ❯")
+        person.see(r"\+ a\.txt.*run .*: rm a\.txt\s+take it back\? \[y/N\] ❯")
         person.type("y\r")
         assert person.leaves() == 0
     assert (work / "a.txt").read_text() == "one\ntwo\n"

@@ -30,7 +30,7 @@ def end_of(world: World) -> list[str]:
 def test_exec_leaves_its_job_alone_and_says_so(world: World) -> None:
     ended = world.run("exec", "--approve", "medium", "sleep 1000 & echo out")
     assert (ended.code, ended.stdout) == (0, "out\n")
-    assert "it left a process running in the background: job 1 (pid " in ended.stderr
+    assert "it left a process running in the background: job 1 · pid " in ended.stderr
     assert "its output goes to " in ended.stderr
     assert "job 1 keeps running: sleep 1000 & echo out" in ended.stderr
     assert end_of(world) == ["sleep 1000"]

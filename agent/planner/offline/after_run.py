@@ -68,9 +68,9 @@ class AfterRun:
         item = steps[-1]
         tried = {command for step in steps for command in (step.proposed, step.run) if command}
         if item.timed_out:
-            return Chat(message="it took longer than allowed and was ended; narrow it down, or raise --command-timeout")
+            return Chat(message="narrow it down, or raise --command-timeout")
         if item.interrupted:
-            return Chat(message="it was interrupted; what it had done until then stays")
+            return Chat(message="what it had done until then stays")
         nobody = _nobody_to_end(item)
         if nobody:
             return Chat(message=nobody)
@@ -122,22 +122,18 @@ class AfterRun:
         code = item.exit_code
         if found:
             first = found[0]
-            text = f"it failed (exit code {code}): {_with_note(first.sentence, fix)}"
+            text = f"failed: {_with_note(first.sentence, fix)}"
             if first.rule.id == "program.missing":
                 text += f". {install_advice(first.caught.get('name', ''), around)}"
             return text
         meaning = self.exit_meaning(item)
         if code is not None and 128 < code <= 192:
             return f"it was ended by {_signal_name(code - 128)}" + (f": {meaning}" if meaning else "")
-        known = f": {meaning}" if meaning else ""
         lines = [line for line in shortened_lines(_said(item)) if line]
-        if lines:
-            return f"it failed (exit code {code}){known}; the last thing it said: {shown(lines[-1])}{self._about_language()}"
-        return (
-            f"it failed (exit code {code}){known}"
-            if known
-            else f"it failed with exit code {code} and said nothing about why"
-        )
+        about = self._about_language() if lines else ""
+        if meaning:
+            return f"failed: {meaning}{about}"
+        return f"failed: {shown(lines[-1])}{about}" if lines else "failed: it said nothing about why"
 
     def exit_meaning(self, item: CommandItem) -> str:
         """Say what an exit code means by itself, of these programs or of any; "" where it says nothing."""

@@ -82,8 +82,8 @@ def answer_in_steps(answerer: Answerer, worked: Worked, around: Surroundings) ->
         return reply
     reached = succeeded(commands[-1])
     if reached and worked.is_last:
-        message = f"all {worked.step.total} steps are done; of the last one: {reply.message}"
-        return Chat(message=message, reached=True)
+        last = "" if reply.message.startswith("done") else f"; of its last step: {reply.message}"
+        return Chat(message=f"done: the whole plan{last}", reached=True)
     return Chat(message=reply.message, reached=reached)
 
 

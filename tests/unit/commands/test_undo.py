@@ -117,7 +117,7 @@ def test_it_is_shown_and_asked_for_and_recorded() -> None:
     assert table.undo() == Undone(undo_id="6c3", restored=1)
     assert store.undone == [("6c3", frozenset(), False)]
     assert "- new" in table.told[0], "what would change comes first"
-    assert table.told[1] == f"take it back: touch new\n  6c3 · run {local_words('2030-01-02T03:04:05Z')} in /work"
+    assert table.told[1] == f"6c3, run {local_words('2030-01-02T03:04:05Z')} in /work: touch new"
     assert table.questions == ["take it back?"]
     asked, given, started, finished = table.recorded
     assert isinstance(asked, ApprovalRequested) and (asked.kind, asked.level) == ("undo", "medium")

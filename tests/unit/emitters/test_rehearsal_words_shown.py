@@ -68,7 +68,7 @@ def test_at_the_prompt_what_takes_a_run_back_is_typed_there(terminal: Callable[.
     asyncio.run(shown.show(CommandStarted(command_id="c", command="cp a b"), ended, back))
     said = shown.out.text + shown.err.text
     assert "undo: :undo 6fd7\n" in said
-    assert "`:undo 6fd7` again" in said
+    assert "`:undo 6fd7` does it again" in said
 
 
 @pytest.mark.parametrize(("state", "verb"), [("committed", "taken back"), ("undone", "done again")])

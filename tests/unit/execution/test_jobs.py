@@ -51,7 +51,7 @@ def test_what_a_command_leaves_is_a_job_with_its_output_in_a_private_log(
     assert job.running
     assert (job.job_id, job.how, job.command_id, job.cwd, job.logged) == (1, "left", "c1", str(tmp_path), True)
     assert result.notes == (
-        f"it left a process running in the background: job 1 (pid {job.pid}); its output goes to {job.log_path}",
+        f"it left a process running in the background: job 1 · pid {job.pid} · its output goes to {job.log_path}",
     )
     assert job.pid in dict(jobs.processes(1))
     assert job.pid in marker.survivors()
@@ -214,8 +214,8 @@ def test_ctrl_z_makes_a_job_of_a_running_command(terminal: Terminal, tmp_path: P
     [log] = (tmp_path / "jobs").iterdir()
     assert (answer["code"], answer["job"], answer["kept"], answer["interrupted"]) == (0, 1, False, False)
     assert (answer["stdout"], answer["running"]) == ("begun\n", [True])
-    assert answer["notes"][0].startswith("it continues in the background as job 1 (pid ")
-    assert answer["notes"][0].endswith(f"; its output goes to {log}")
+    assert answer["notes"][0].startswith("it continues in the background as job 1; the shell stays as it was · pid ")
+    assert answer["notes"][0].endswith(f" · its output goes to {log}")
     (tmp_path / "go").touch()
     [job] = terminal.jobs()
     assert (job["how"], job["exit_code"], job["output"]) == ("sent", 5, "later\n")

@@ -70,6 +70,16 @@ def test_each_kind_by_its_names_and_without_values(tmp_path: Path) -> None:
     )
 
 
+def test_what_bash_takes_from_every_script_is_no_change(tmp_path: Path) -> None:
+    before = replace(START, env={**START.env, "PS1": "$ ", "PS2": "> "})
+    assert "PS1" not in left(tmp_path, ":", before).env
+    assert change_words(before, left(tmp_path, ":", before)) == ()
+    assert change_words(before, left(tmp_path, "export PS1=x PS4=y; unset GONE", before)) == (
+        "variables PS1, PS4",
+        "no more variable GONE",
+    )
+
+
 def test_what_is_redefined_or_gone_counts(tmp_path: Path) -> None:
     before = left(
         tmp_path, "f() { cat <<'E'\nls () \n{\nE\n}; g() { :; }; alias a=1 b=\"it's\"; export -f g; set -o noglob"

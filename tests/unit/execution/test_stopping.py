@@ -114,7 +114,7 @@ def test_a_background_job_left_on_purpose_lives_on_and_holds_nobody_up(make_run:
 def test_a_quiet_background_job_is_mentioned(run: Runner, marker: Marker) -> None:
     result = run("sleep 1000 >/dev/null 2>&1 & echo started")
     [pid] = marker.survivors()
-    assert result.notes == (f"it left a process running in the background: job 1 (pid {pid})",)
+    assert result.notes == (f"it left a process running in the background: job 1 · pid {pid}",)
 
 
 def test_a_child_that_ends_with_the_command_is_no_background_job(run: Runner) -> None:

@@ -281,8 +281,8 @@ def test_a_hostile_file_name_nearby_stays_one_word(tmp_path: Path) -> None:
 
 
 def test_time_out_and_interruption(tmp_path: Path) -> None:
-    assert "longer than allowed" in message_for("x", str(tmp_path), ran("sleep 9", 124, timed_out=True))
-    assert "interrupted" in message_for("x", str(tmp_path), ran("sleep 9", 130, interrupted=True))
+    assert "narrow it down" in message_for("x", str(tmp_path), ran("sleep 9", 124, timed_out=True))
+    assert "stays" in message_for("x", str(tmp_path), ran("sleep 9", 130, interrupted=True))
 
 
 # --- what the person said instead of yes ---

@@ -210,7 +210,11 @@ def test_results_that_are_no_failures_do_not_stop_a_plan() -> None:
 
 def test_the_last_word_says_that_all_is_done() -> None:
     done = ask("x", "/nowhere", step(2, "list files", "ls"), ran("ls", stdout="a\nb\n"), NoteItem(text="All 2 steps"))
-    assert isinstance(done, Chat) and done.message.startswith("all 2 steps are done; of the last one: ")
+    assert isinstance(done, Chat) and done.message == "done: the whole plan"
+    none = ask(
+        "x", "/nowhere", step(2, "find foo in a.txt", "grep foo a.txt"), ran("grep foo a.txt", 1), NoteItem(text="")
+    )
+    assert isinstance(none, Chat) and none.message.startswith("done: the whole plan; of its last step: ")
 
 
 def test_what_is_kept_of_a_plan_can_be_read_back() -> None:
