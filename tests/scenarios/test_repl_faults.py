@@ -56,7 +56,7 @@ def test_the_working_folder_vanishes(world: World) -> None:
     place.mkdir()
     with Person(world, "--planner", "offline", "--cwd", str(place)) as person:
         own(person, "pwd")
-        person.see("completed")
+        person.see(f"\n{place} *\n")
         person.at_prompt()
         place.rmdir()
         own(person, "touch ran")
