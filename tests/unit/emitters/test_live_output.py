@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 from collections.abc import Iterator
 
 import pytest
@@ -21,8 +22,11 @@ class Window:
         self.stream = os.fdopen(slave, "w")
 
     def seen(self) -> bytes:
-        os.set_blocking(self._master, False)
-        return os.read(self._master, 65536)
+        """What arrived, to the end of a line: it may come in pieces."""
+        data = b""
+        while not data.endswith(b"\n") and select.select([self._master], [], [], 60)[0]:
+            data += os.read(self._master, 65536)
+        return data
 
     def close(self) -> None:
         self.stream.close()
