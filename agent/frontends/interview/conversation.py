@@ -42,7 +42,7 @@ from agent.waiting import beside
 if TYPE_CHECKING:
     from agent.frontends.repl.interview_mode import AnswerPrompt, InterviewMode
 
-_ANSWERS = "answers are lines of standard input; `--resume last` goes on with it"
+_ANSWERS = "answers are lines of standard input"
 _READING = 0.5  # seconds in which the prompt is drawn, and somebody reads what stands above it
 
 
