@@ -18,7 +18,10 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
-        return ("low", "medium", "high").index(self.value)
+        return _RANKS[self]
+
+
+_RANKS = {Level.LOW: 0, Level.MEDIUM: 1, Level.HIGH: 2}
 
 
 def worst(levels: tuple[Level, ...]) -> Level:

@@ -19,6 +19,7 @@ _SYSTEM = (
     "system", "library", "applications", "snap", "nix", "efi", "private", "volumes", "cores", "windows",
 )  # fmt: skip
 _TEMP = ("/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/run/user", "/var/folders")  # noqa: S108
+_IN_TEMP = tuple(f"{temp}/" for temp in _TEMP)
 _HARMLESS_DEVICES = frozenset(
     "/dev/null /dev/stdout /dev/stderr /dev/stdin /dev/tty /dev/zero /dev/full /dev/random /dev/urandom".split()
 )
@@ -65,7 +66,7 @@ class Scopes:
         """The workspace; a path that nothing lies in where the folder is a part of the system or holds people's homes."""
         if f"{self.home}/".startswith(f"{workspace}/") or workspace in _TEMP:
             return workspace if workspace in (self.home, *_TEMP) else _NOWHERE
-        if workspace.startswith((f"{self.home}/", *(f"{temp}/" for temp in _TEMP))):
+        if workspace.startswith((f"{self.home}/", *_IN_TEMP)):
             return workspace
         return _NOWHERE if _NO_WORKSPACE.match(workspace) else workspace
 
@@ -113,9 +114,7 @@ class Scopes:
 
     def public(self, path: str) -> bool:
         """Tell whether an absolute path lies in a folder for temporary files that is nobody's own."""
-        return path.startswith(tuple(f"{temp}/" for temp in _TEMP)) and not path.startswith(
-            (f"{self.workspace}/", f"{self.home}/")
-        )
+        return path.startswith(_IN_TEMP) and not path.startswith((f"{self.workspace}/", f"{self.home}/"))
 
     def is_temp(self, path: str) -> bool:
         """Tell whether an absolute path is a folder for everybody's temporary files itself."""
@@ -172,7 +171,7 @@ class Scopes:
             return "workspace"
         if relative:
             return "schedule" if _SCHEDULE.search(path) else "home"
-        if path.startswith(tuple(f"{temp}/" for temp in _TEMP)):
+        if path.startswith(_IN_TEMP):
             return "temp"
         if _SCHEDULE.search(path):
             return "schedule"

@@ -37,7 +37,7 @@ def be_in(state: State, folders: Iterable[str]) -> None:
 
 def step(state: State, joiner: str, before: Node | None) -> None:
     """Go on behind `joiner` and the command before it, which may have failed to go elsewhere."""
-    if joiner != "&&" or before is None or _first_word(before) not in _GO:
+    if (state.stayed or state.elsewhere) and (joiner != "&&" or before is None or _first_word(before) not in _GO):
         be_in(state, (*of(state), *state.stayed))
     state.stayed = ()
 
