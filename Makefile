@@ -39,11 +39,11 @@ run: $(STAMP)/run
 # What is compiled is kept, whatever PYTHONDONTWRITEBYTECODE says: hundreds of tests start the program, also as another user.
 SELECTED = not thorough and not real_model
 test: export PYTHONDONTWRITEBYTECODE =
-test: $(STAMP)/test
+test: $(STAMP)/test | $(STAMP)/compiled
 	@$(BIN)/python -m compileall -q -j 0 agent agent_shell.py
 	@$(BIN)/python -m agent.planner.offline.book_build
 	@$(BIN)/python -m agent.risk.tables.build
-	@$(BIN)/python -m pytest --workers $(WORKERS) -m "$(SELECTED)" $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "$(SELECTED)" $(ARGS)
 
 # What takes long or tries every case, and property tests and sampled tables with all their tries; `make test` runs a few of it.
 test-thorough: SELECTED = thorough or hypothesis or sampled
@@ -57,6 +57,13 @@ test-tools: $(STAMP)/test
 	[ "$$(id -u)" = 0 ] || as=sudo; export DEBIAN_FRONTEND=noninteractive; \
 	get() { $$as apt-get install -y -q --no-install-recommends "$$@" >&2; }; \
 	$$as apt-get update -q >&2; get $$packages || for package in $$packages; do get $$package || echo "$$package cannot be had" >&2; done
+
+# In a new checkout each test process would compile all tests for itself, and gather what hypothesis has to know of Unicode. Collecting does it once, in two
+# halves; errors are the tests' to tell.
+$(STAMP)/compiled: | $(STAMP)/test
+	@$(BIN)/python -c "from hypothesis.strategies import text; text().validate()"
+	@$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider tests/contracts tests/e2e tests/scenarios tests/unit/[a-f]* >/dev/null 2>&1 & \
+		$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider tests/unit/[g-z]* >/dev/null 2>&1; wait; touch $@
 
 check: $(STAMP)/check
 	$(BIN)/ruff format --check .

@@ -13,6 +13,7 @@ import sys
 from zlib import crc32
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import text
@@ -20,8 +21,6 @@ from hypothesis.strategies import text
 from tests.support.few import chosen
 from tests.support.needs import summary
 from tests.support.tries import ALL
-
-pytest_plugins = ["tests.support.forked_workers"]
 
 settings.register_profile("ordinary", max_examples=20 if ALL else 12, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=300, deadline=None)
@@ -38,7 +37,11 @@ os.environ["PATH"] = os.pathsep.join(
 
 # Modules and tests stay to the end: looking for garbage among them takes half of what collecting costs, in every process.
 gc.disable()
-atexit.register(gc.unfreeze)
+# A process of several has told all at its end: to take to pieces what it has loaded takes it seconds.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    atexit.register(os._exit, 0)
+else:
+    atexit.register(gc.unfreeze)
 
 
 def pytest_collection_finish() -> None:
@@ -78,6 +81,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _values(item: pytest.Item) -> set[tuple[str, int]]:
     call = getattr(item, "callspec", None)
     return set(call.indices.items()) if call else set()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Let a process of several tell of a test that passes once; to tell of its start, its end and each step takes seconds in all."""
+    if not hasattr(item.config, "workerinput") or item.config.option.durations:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
