@@ -38,7 +38,7 @@ class UndoController:
 
     `ask` puts a yes/no question, `choose` asks what to do about a file that was changed since; both None where nobody can be asked.
     `word` asks for the word of what is high-risk. `changes_text` shows what would change. `listing`: what is typed
-    for the list. `session`: whose newest run is meant where none is named.
+    for the list. `session`: whose newest run is meant where none is named. `why` tells why nothing is done (default: `tell`).
     """
 
     store: UndoStore
@@ -50,6 +50,7 @@ class UndoController:
     changes_text: Callable[[Sequence[Change], str], str] = lambda changes, cwd: ""
     listing: str = LISTING
     session: str = ""
+    why: Callable[[str], None] | None = None
 
     async def undo(self, wanted: str = "", *, sure: bool = False) -> Undone | None:
         """Take back the run `wanted` (default: the newest one that counts, of this session where it has one); None where the person
@@ -92,7 +93,14 @@ class UndoController:
         return "stop" if self.choice is None else await self.choice(changed)
 
     async def ask_word(self, request: ConfirmationRequest) -> str | None:
-        return await self.word(request)
+        """Ask for the word; where it does not come, say what it was wanted for."""
+        typed = await self.word(request)
+        if typed != request.verdict.word:
+            why = next((finding.reason for finding in request.report.findings), "") or "it is high-risk"
+            beside = "" if self.ask is not None else ", for which --yes does not stand"
+            told = f"the word `{shown_name(request.verdict.word)}` was not typed{beside}: {shown_name(why)}"
+            (self.why or self.tell)(told)
+        return typed
 
     async def _show_changed(self, entry: UndoEntry, conflicts: tuple[Conflict, ...]) -> None:
         """Show what was changed since, and of text what of that would be lost."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from agent.execution.journal.renamed_paths import upward
 from agent.execution.overlay.folders import Folders, joined
 
 FILE = b"before.json"
+_MOST_TOLD = 3
 NAME = b".name"  # beside a slot: one more name of the file itself, which keeps it the file that its other names have
 
 
@@ -109,6 +111,7 @@ class DirectChanges:
         self._actions: list[Action] = []
         self._goals: dict[int, bytes] = {}
         self._swapped: set[bytes] = set()
+        self._new: list[bytes] = []
 
     def intent(self) -> Intent:
         """The actions that were done. Copies that are not needed are removed. Raises OSError."""
@@ -123,6 +126,10 @@ class DirectChanges:
                 moves.append(Action("move", goal, source=kept.path, ino=top.ino, before=top, after=top))
             else:
                 self._compare(kept, b"", look(self._folders, kept.path))
+        if self._new:
+            named = ", ".join(os.fsdecode(path) for path in self._new[:_MOST_TOLD])
+            more = f" and {len(self._new) - _MOST_TOLD:,} more" if len(self._new) > _MOST_TOLD else ""
+            self.notes.insert(0, f"new, and stays when it is taken back: {named}{more}")
         intent = Intent(self._actions + moves, self._folder_times(), list(self._before.journals))
         self._remove_unused(intent)
         return intent
@@ -181,8 +188,18 @@ class DirectChanges:
             old.mtime = new.mtime
         if old != new:
             self._actions.append(Action("meta", path, ino=now.ino, before=then, after=now, old=old, new=new))
+        if then.is_folder and kept.slot:
+            self._note_new(kept, inner)
         for each in kept.names_in(inner) if then.is_folder else ():
             self._compare(kept, each, look(self._folders, joined(kept.path, each)))
+
+    def _note_new(self, kept: Kept, inner: bytes) -> None:
+        """Say what is new in a folder: it may be somebody else's, so it stays."""
+        named = {each.path for each in self._before.kept}
+        with suppress(OSError):  # a folder that cannot be listed any more was no reason to note anything
+            there = {joined(inner, os.fsencode(name)) for name in os.listdir(joined(kept.path, inner))}
+            new = sorted(joined(kept.path, each) for each in there - set(kept.names_in(inner)))
+            self._new += [path for path in new if path not in named]
 
     def _add_write(self, path: bytes, slot: bytes, now: Facts) -> None:
         """The file has other names, so what it holds now is copied, too: it is put back, and done again, in place."""

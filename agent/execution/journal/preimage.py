@@ -31,6 +31,7 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 MOST_BYTES = 256 << 20
 MOST_FILES = 20_000
 _INTERRUPTED = "agent-shell ended while this ran, or could not compare what it changed"
+_MOST_TOLD = 3
 _SINCE = f"{_INTERRUPTED}: what was changed since counts, too"
 
 
@@ -86,6 +87,7 @@ class PreImages:
             )
         run = Entry("", now(), self._redact(command.command), cwd, kind="direct", phase="running", session=session)
         run.command_id = command.command_id
+        run.note = _not_taken_back(plan.not_kept)
         entry: Entry | None = None
         alive = -1
         try:
@@ -150,7 +152,7 @@ class PreImages:
                     if facts.is_folder and kept.slot:
                         before.note_folder(folders, joined(path, inner))
         if copier.losses:
-            entry.note = "not kept: " + "; ".join(copier.losses[:3])
+            entry.note = "; ".join(each for each in (entry.note, f"not kept: {'; '.join(copier.losses[:3])}") if each)
         before.journals = list(dict.fromkeys(os.path.dirname(held) for held in homes.values()))
         return before
 
@@ -172,6 +174,13 @@ def _kept(folders: Folders, target: Target, targets: list[Target], *, path: byte
     copier.copy(*folders.parent(path), *folders.parent(slot))
     copier.losses.extend(_keep_names(folders, path, slot, facts))
     return Kept(path, slot, facts)
+
+
+def _not_taken_back(unknown: tuple[Conflict, ...]) -> str:
+    """Say in a note what of a run stays where it is taken back; "" for nothing."""
+    reasons = dict.fromkeys(f"{each.path}: {each.reason}" if each.path else each.reason for each in unknown)
+    more = f"; and {len(reasons) - _MOST_TOLD:,} more" if len(reasons) > _MOST_TOLD else ""
+    return f"stays when it is taken back: {'; '.join(list(reasons)[:_MOST_TOLD])}{more}" if reasons else ""
 
 
 class Taken:

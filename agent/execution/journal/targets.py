@@ -162,6 +162,8 @@ def _program(report: RiskReport, finding: Finding) -> ProgramRun | None:
 
 def _paths(text: str, kind: str, base: str, effect: Effect, program: ProgramRun | None) -> Iterator[Target | Unknown]:
     if text.endswith("/…") and kind != "move" and not effect.whole and _searches(program) and base:
+        if program is not None and _unpacks_all(program, text):
+            yield Unknown("", f"new files that {os.path.basename(program.words[0])} makes beside those that are found")
         yield from _all_below(text.removesuffix("…"), kind, base, effect)
         return
     if "…" in text or "\0" in text or (not text.startswith("/") and (not base or "…" in base)):
@@ -209,6 +211,13 @@ def _names_the_result(program: ProgramRun | None, folder: bytes) -> bool:
 def _searches(program: ProgramRun | None) -> bool:
     """Tell whether it works on what `find` hands on, which lies below the folder that is told."""
     return program is not None and (program.via[-1:] == ("find",) or os.path.basename(program.words[0]) in _SEARCHERS)
+
+
+def _unpacks_all(program: ProgramRun, text: str) -> bool:
+    """Tell whether it writes files beside those that it is given, with names that no pattern tells."""
+    return next(_beside(program, text), "") == "" and any(
+        next(_beside(program, "x" + suffix), "") for suffix in set(_UNPACKERS.values())
+    )
 
 
 def _all_below(folder: str, kind: str, base: str, effect: Effect) -> Iterator[Target | Unknown]:

@@ -67,6 +67,7 @@ async def _undo(controller: SessionController, store: UndoStore, wanted: str, *,
         choice=choosing(choose),
         changes_text=changes_text,
         word=controller.confirmer.ask_word,
+        why=controller.tell,
     )
     try:
         done = await undo.undo(wanted, sure=sure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from contextlib import suppress
 
 import pytest
@@ -10,6 +11,8 @@ from msgspec.structs import replace
 
 from agent.commands.undo import UndoController, find, list_text, rows
 from agent.emitters.rehearsal_text import changes_text
+from agent.protocol.confirmations import ConfirmationRequest, Proposal
+from agent.protocol.decisions import Finding, Level, RiskReport, Verdict
 from agent.protocol.errors import CoreError, InvalidRequest, UndoConflict, UndoFailed
 from agent.protocol.events.command import ApprovalGiven, ApprovalRequested, UndoFinished, UndoStarted
 from agent.protocol.events.known import Event
@@ -211,3 +214,20 @@ def test_rows_have_what_scripts_want() -> None:
         "id": "6b1", "time": "2030-01-02T03:04:05Z", "state": "broken", "kind": "rehearsal", "changes": 1, "held_bytes": 0, "kept_bytes": 0,
         "command": "touch new", "cwd": "/work", "session": "", "note": "its journal is gone",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("sure", "beside"), [(True, ", for which --yes does not stand"), (False, "")])
+def test_a_word_that_was_not_typed_is_told_with_what_it_is_for(sure: bool, beside: str) -> None:
+    table = Table(FakeUndoStore([entry_of("6c3")]), yes=None if sure else True)
+    why: list[str] = []
+    controller = dataclasses.replace(table.controller, why=why.append)
+    finding = Finding(rule="setuid", level=Level.HIGH, reason="lets others run b\x1b[2J", span=(0, 1))
+    request = ConfirmationRequest(
+        proposal=Proposal(command_id="6c3", command="undo", origin="person", cwd="/work"),
+        report=RiskReport(command="undo", level=Level.HIGH, findings=(finding,)),
+        verdict=Verdict(action="type"),
+        kind="write",
+    )
+    assert asyncio.run(controller.ask_word(request)) is None
+    assert why == [f"the word `proceed` was not typed{beside}: lets others run b\u241b[2J"]
+    assert table.told == []

@@ -312,3 +312,16 @@ def test_a_folder_that_would_come_back_is_counted(world: TreeWorld) -> None:
 
 def test_what_would_be_kept_is_as_large_as_the_files(world: TreeWorld) -> None:
     assert world.images.plan(world.approved("rm a b").report, str(world.folder)).size == 8
+
+
+def test_what_stays_when_a_run_is_taken_back_is_said_in_its_note(world: TreeWorld) -> None:
+    world.run("find . -type f -exec gzip {} +")
+    note = world.journals.entries()[0].note
+    new = sorted(
+        os.path.join(folder, name) for folder, _, names in os.walk(world.folder) for name in names if ".gz" in name
+    )
+    assert note.startswith(f"new, and stays when it is taken back: {new[0]}, ") and f" and {len(new) - 3} more" in note
+    world.run("find . -name '*.gz' -exec gunzip {} \\;")
+    assert "new files that gunzip makes beside those that are found" in world.journals.entries()[0].note
+    world.run("rm -f a")
+    assert world.journals.entries()[0].note == ""
