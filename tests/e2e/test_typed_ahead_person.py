@@ -138,7 +138,7 @@ def test_what_a_command_did_not_read_is_the_next_prompts_text(home: Path, work: 
     with Terminal("--planner", "offline", home=home, cwd=work, own="low") as person:
         person.at_prompt()
         person.type("!echo begun; until test -e go; do sleep 0.05; done\r")
-        person.see(r"begun\s*$", where="screen")
+        person.see(r"\nbegun\s*$", where="screen")  # what it says, not what was typed
         person.process.send("touch first\r\rtouch second")
         person.see("touch second")
         (work / "go").touch()
@@ -154,7 +154,7 @@ def test_a_password_that_nobody_read_is_no_text_of_the_next_prompt(home: Path, w
     with Terminal("--planner", "offline", home=home, cwd=work, own="low") as person:
         person.at_prompt()
         person.type("!stty -echo; echo begun; until test -e go; do sleep 0.05; done; stty echo\r")
-        person.see(r"begun\s*$", where="screen")
+        person.see(r"\nbegun\s*$", where="screen")  # what it says, not what was typed
         person.process.send("hunter2\r")
         person.until(person.are_taken)
         (work / "go").touch()

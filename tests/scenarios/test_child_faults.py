@@ -59,7 +59,7 @@ time.sleep(600)
 def test_a_time_out_ends_the_deaf_and_the_escaped(world: World, source: str) -> None:
     ended = own(world, script_file(world, source), "--command-timeout", "0.7")
     assert ended.code == 124
-    assert "time-out" in ended.stderr
+    assert "timed out" in ended.stderr
     assert ended.stdout.split() in (["deaf", "deaf"], ["escaped"])
     assert (world.goal()["status"], world.goal()["commands"][0]["exit_code"]) == ("budget_exhausted", 124)
     world.no_orphans()

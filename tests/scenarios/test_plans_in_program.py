@@ -50,7 +50,7 @@ def test_the_whole_plan_is_shown_before_the_first_command_and_every_step_by_its_
     code, out, err = program("--approve", "medium", GOAL)
     assert code == 0
     assert (tmp_path / "work/out/a.pdf").exists()
-    assert out.splitlines()[0] == "a.pdf" and "all 3 steps are done" in out
+    assert out == "a.pdf\n" and "done: the whole plan" in err
     shown = [err.index(words) for words in ("plan · 3 steps", "3  list ./out", "step 1/3", "step 2/3", "step 3/3")]
     assert shown == sorted(shown)
 
