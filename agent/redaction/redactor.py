@@ -179,8 +179,8 @@ class SecretRedactor:
     def _hits(self, text: str) -> list[Place]:
         raw = _encoded(text)
         hits = self._found(text, raw)
-        for view in views(text):
-            # what was coloured, escaped, quoted or wrapped in the middle is read as one word, so it is looked for as one
+        for view in views(text, raw):
+            # what was coloured, overstruck, escaped, quoted or wrapped in the middle is read as one word, so it is looked for as one
             found = self._found(view.text, _encoded(view.text))
             hits += [(*view.span(start, end), kind, secret) for start, end, kind, secret in found]
         if self._known and (wrapped := unwrapped(text, raw)):

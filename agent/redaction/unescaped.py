@@ -1,4 +1,5 @@
-"""Find secrets in what a person would read: colours, escapes, quotes and line ends in the middle of a word taken out.
+"""Find secrets in what a person would read: colours, escapes, quotes, line ends and what nobody sees, in the middle of a word,
+taken out.
 
 A secret that a program wrote in such a way is looked for in these views, and replaced in the text itself. In a command, only the
 characters that are the secret's own: a label must not swallow what the shell acts on, such as quotes, blanks and separators outside
@@ -10,8 +11,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
+from agent.redaction.overstruck import overstruck
 from agent.text.lazy_pattern import lazily
+from agent.text.visible import BIDI, INVISIBLE, MARKS
 
 COMMAND_FIELDS = frozenset(("command", "proposed", "run", "edit"))
 _SHORTEST = 4
@@ -78,8 +82,10 @@ def _pieces(command: str) -> tuple[list[Span], set[Span]]:
     return pieces, quoted
 
 
-# A terminal sequence.
-_SEQUENCE = lazily(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,4}[0-Z\\^-~])")
+# What no reader sees: terminal sequences, control characters but for backspaces and ends of lines, letters and marks without width.
+_SEQUENCE = r"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)|[ -/]{0,4}[0-Z\\^-~])"
+_UNSEEN = lazily(_SEQUENCE + rf"|[\x00-\x07\x0e-\x1f\x7f-\x84\x86-\x9f{BIDI}{INVISIBLE}]|(?<=[!-~])[{MARKS}]+")
+_CONTROLS = bytes((*range(9), *range(0x0E, 0x20), 0x7F))
 # Empty quotes, or a continued line, in the middle of a word: the shell reads one word.
 _SEAM = lazily(r"(?:''(?<=[\w/+=.-]'')|\"\"(?<=[\w/+=.-]\"\")|\\\n(?<=[\w/+=.-]\\\n))(?=[\w/+=.-])")
 _ESCAPE = lazily(r"\\\\?(?:(?:x|u00)(?P<hex>[0-9A-Fa-f]{2})|0?(?P<octal>1[0-7]{2}|0[4-7][0-7]))")
@@ -133,10 +139,35 @@ class View:
         return begin + at - self._starts[piece] + side
 
 
-def views(text: str) -> Iterator[View]:
-    """Yield other ways to read `text`; nothing for ordinary text, in which almost all the cost is these few searches."""
-    if "\x1b" in text:
-        yield View(text, _SEQUENCE, _nothing)
+class Reading(Protocol):
+    """A text as somebody would read it, and the place of a part of it in the original."""
+
+    text: str
+
+    def span(self, start: int, end: int) -> tuple[int, int]: ...
+
+
+class _Within:
+    """A reading of a reading."""
+
+    def __init__(self, inner: Reading, outer: View) -> None:
+        self.text = inner.text
+        self._inner, self._outer = inner, outer
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        return self._outer.span(*self._inner.span(start, end))
+
+
+def views(text: str, raw: bytes) -> Iterator[Reading]:
+    """Yield other ways to read `text`; nothing for ordinary text, in which almost all the cost is these few searches.
+
+    `raw` is the text in UTF-8.
+    """
+    if len(raw.translate(None, _CONTROLS)) != len(raw) or (len(raw) != len(text) and _UNSEEN.search(text)):
+        view = View(text, _UNSEEN, _nothing)
+        yield view
+        for reading in overstruck(view.text):
+            yield _Within(reading, view)
     if ('""' in text or "''" in text or "\\\n" in text) and _SEAM.search(text):
         yield View(text, _SEAM, _nothing)
     if "\\" in text and _ESCAPES.search(text):
