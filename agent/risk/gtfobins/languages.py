@@ -141,10 +141,3 @@ def queries(walker: Walker, invocation: Invocation, word: Word) -> None:
         if not re.fullmatch(r"[.@?\w\[\]'\"-]*", other.text):
             inline_code.judge(walker, invocation, other.text, "javascript", other.taint)
             runs(walker, invocation, other)
-
-
-def debugfs(walker: Walker, invocation: Invocation, word: Word) -> None:
-    """Requests of debugfs that write what they take out of a file system."""
-    pieces = word.text.split()
-    if pieces and pieces[0] in ("dump", "dump_inode", "rdump") and len(pieces) > 2:
-        walker.add("write", [word.part(pieces[-1])], invocation.place, invocation=invocation)

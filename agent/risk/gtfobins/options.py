@@ -149,13 +149,13 @@ def _judge(walker: Walker, invocation: Invocation, kind: str, word: Word) -> Non
 @lru_cache(maxsize=1)
 def kinds() -> dict[str, Kind]:
     """Each kind with its judge: the function of that name (`_` for a dash) in a module of this room, but for a few."""
-    from agent.risk.gtfobins import debuggers, general, languages, loaders, macros, programs, readers
+    from agent.risk.gtfobins import debuggers, file_systems, general, languages, loaders, macros, nix, programs, readers
     from agent.risk.invocations.shown_secrets import environments
 
     found: dict[str, Kind] = {
         "sh": general.shell_text, "inner": general.shell_text, "lib": general.library, "run": general.runs, "environments": environments,
     }  # fmt: skip
-    for module in (debuggers, general, languages, loaders, macros, programs, readers):
+    for module in (debuggers, file_systems, general, languages, loaders, macros, nix, programs, readers):
         for name, judge in vars(module).items():
             if isinstance(judge, FunctionType) and judge.__module__ == module.__name__:
                 found.setdefault(name.replace("_", "-"), judge)

@@ -1,0 +1,89 @@
+"""Judge expressions of Nix: code that is fetched or sends is high, what only calculates is nothing, and anything else unknown."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent.risk.gtfobins.general import runs, shell_text, texts
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.risk.tables.names import names
+from agent.text.lazy_pattern import LazyPattern
+
+if TYPE_CHECKING:
+    from agent.risk.shell.walk import Walker
+
+_EXPRESSION = ("-E", "--expr", "--apply", "-p", "--packages")
+_SOURCE = ("-f", "--file", "-I", "--include")
+_FETCHES = LazyPattern(r"fetch[A-Z]\w*|fetchurl|fetchgit|getFlake")
+_EXECUTES = LazyPattern(r"\bexec\s*\[([^\]]*)\]")
+_ADDRESS = LazyPattern(r"(?:[\w.-]+=)?[a-z][a-z0-9+.-]*://.*")
+_FLAKE = LazyPattern(r"(?:github|gitlab|sourcehut|git|hg|tarball|file|https?|ssh|flake)(?:\+\w+)?:(?!NixOS/|nixpkgs\b)")
+_COMMENT = LazyPattern(r"#[^\n]*|/\*.*?\*/")
+_PLAIN_TEXT = LazyPattern(r"\"(?:[^\"\\$]|\\.)*\"")
+_BOUND = LazyPattern(r"(?<![\w'.-])([A-Za-z_][\w'-]*)(?:\.[\w'.-]+)?\s*[=:](?!=)")
+_NAME = LazyPattern(r"(?<![\w'.-])[A-Za-z_][\w'-]*(?:\.[A-Za-z_][\w'-]*)*")
+# A path, a place to look up, an address, or a name that is put together.
+_OUTSIDE = LazyPattern(r"[<~][\w./-]+>?|/[\w.]|://|\$|\.\s*[\"(]|''")
+
+
+def nix(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """Expressions among the words, on standard input and in files that the line itself writes; places that are addresses."""
+    words = invocation.words
+    told = [_is_option(other.text) for other in words]
+    if word.text.rpartition("/")[2] != "nix" and any(told):  # of the older commands, it says what all operands are
+        told = [True] * len(words)
+    for index, (before, other) in enumerate(pairwise(words)):
+        if before.text in _SOURCE and _ADDRESS.fullmatch(other.text):
+            walker.add("run-remote", [other], invocation.place)
+        elif told[index] and other.text[:1] != "-":
+            expression(walker, invocation, other)
+    for other in words[1:]:
+        option, joined, given = other.text.partition("=")
+        if joined and option in _EXPRESSION:
+            expression(walker, invocation, other.part(given))
+        elif other.text[:2] == "-I" and _ADDRESS.fullmatch(other.text[2:]):
+            walker.add("run-remote", [other], invocation.place)
+        elif words[1].text == "eval" and _FLAKE.match(other.text):
+            runs(walker, invocation, other)
+        read = invocation.stdin if other.text == "-" else walker.files.read(other, invocation.cwd)
+        if read is not None and read[0]:
+            found = word.part(read[0])
+            found.taint = read[1]
+            expression(walker, invocation, found)
+
+
+def _is_option(text: str) -> bool:
+    """Tell whether an option says that an expression follows, also as the last of a cluster (`-iE`)."""
+    return text in _EXPRESSION or (len(text) > 1 and text[0] == "-" and text[1] != "-" and text[-1] in "Ep")
+
+
+def expression(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """One expression, or several names of packages."""
+    if _FETCHES.search(word.text) or "net" in word.taint:
+        reason = "fetches code from elsewhere, or sends what it has read, as it is evaluated"
+        walker.add("run-remote", [], invocation.place, reason=reason)
+    elif _NAME.fullmatch(word.text) and word.text.partition(".")[0] not in names("nix.effects"):
+        return  # a package, or a value that is there
+    for found in _EXECUTES.finditer(word.text):
+        shell_text(walker, invocation, word.part(found[1].strip()))
+    if not only_calculates(word.text):
+        texts(walker, invocation, word.part(word.text.replace("''", '"')))
+        runs(walker, invocation, word)
+
+
+def only_calculates(text: str) -> bool:
+    """Tell whether an expression calls nothing but functions without effects, and reads nothing."""
+    plain = _PLAIN_TEXT.sub(" 0 ", _COMMENT.sub(" ", text)) if "''" not in text else text
+    if UNKNOWN in plain or _OUTSIDE.search(plain):
+        return False
+    bound = {found[1] for found in _BOUND.finditer(plain)} - names("nix.effects")
+    known = names("nix.pure")
+    for found in _NAME.finditer(plain):
+        first, _, rest = found[0].partition(".")
+        if first == "builtins":
+            if rest not in known:
+                return False
+        elif first not in bound and first not in known:
+            return False
+    return True
