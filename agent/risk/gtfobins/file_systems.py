@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 50  # lines
 _TAKES_OUT = ("dump", "dump_inode", "rdump")
-_TELLS = ("-c", "-R", "-f")
+_TELLS = {"xfs_io": ("-c", "-C"), "xfs_db": ("-c",), "debugfs": ("-R", "-f")}
 
 
 def file_system(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -50,7 +50,8 @@ def file_system(walker: Walker, invocation: Invocation, word: Word) -> None:
 def typed_file_system(walker: Walker, invocation: Invocation, word: Word) -> None:
     """The commands that the console reads from standard input, where no option gives it some."""
     text, taint = invocation.stdin or ("", "")
-    if text == "" or any(other.text.startswith(_TELLS) for other in invocation.words[1:]):
+    tells = _TELLS[word.text.rpartition("/")[2]]
+    if text == "" or any(other.text.startswith(tells) for other in invocation.words[1:]):
         return
     read = word.part(text or UNKNOWN)
     read.taint = taint

@@ -15,7 +15,8 @@ FORMS = (
     "xfs_io -c '{}' {}",
     "xfs_io -fc '{}' {}",
     "xfs_io -c stat -c '{}' {}",
-    "echo '{}' | xfs_io {}",
+    "xfs_io -C '{}' {}",
+    "echo '{}' | xfs_io -f {}",
     "xfs_io {1} <<< '{0}'",
 )
 
