@@ -18,13 +18,15 @@ _DOCKER_PLUGINS = (
 # Collections that put many programs into one; what they know is what busybox knows.
 _COLLECTIONS = ("busybox", "toybox")
 _GNU_FOLDERS = ("gnubin", "coreutils", "findutils", "gnu-sed", "diffutils")
+_ADMINISTRATION = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def on_path(name: str) -> bool:
     """Tell whether a program is installed. "docker compose" asks for that plugin of docker, "python3 yaml" for a module of that Python,
     "yq script" for the one of two programs called yq that is written in Python."""
     program, _, plugin = name.partition(" ")
-    found = shutil.which(program)
+    # sudo looks in the administrator's folders, which the PATH of others may leave out.
+    found = shutil.which(program) or shutil.which(program, path=_ADMINISTRATION)
     if not plugin or found is None:
         return found is not None
     if program == "python3":

@@ -163,3 +163,11 @@ def test_an_environment_of_its_own_sees_no_other_modules(tmp_path: Path, monkeyp
 def test_yaml_is_made_with_what_is_here(here: set[str], said: str) -> None:
     reply = answer(goal_item("convert data.json to yaml"), using=planner(here.__contains__))
     assert said in (reply.command if isinstance(reply, Command) else reply.message)  # type: ignore[union-attr]
+
+
+def test_what_only_administrators_have_on_their_path_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(system_tools, "_ADMINISTRATION", str(tmp_path))
+    assert not system_tools.on_path("makeuser")
+    (tmp_path / "makeuser").touch(0o755)
+    assert system_tools.on_path("makeuser")
