@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.protocol.decisions import Finding, Level
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.words import Invocation
+from agent.risk.reader.words import Invocation, Output, join_taint
 from agent.risk.tables.store import INTERPRETERS, WRAPPERS, Program, program
 from agent.text.lazy_pattern import lazily
 
@@ -69,10 +69,21 @@ def raise_open(walker: Walker, invocation: Invocation | None, begin: int, *, run
 
 
 def _given_from_open(walker: Walker, invocation: Invocation) -> str:
-    """The path in the open that a program is given to be started later: `crontab /tmp/x`, `at now < /tmp/x`."""
+    """The path in the open that a program is given to be started later, or has read from: `crontab /tmp/x`, `cat /tmp/x | at now`."""
+    if invocation.stdin is not None and "open" in invocation.stdin[1].split():
+        return "what it reads"
     read = (target.word.text for target in invocation.redirects if target.operator == "<")
     given = (*(word.text for word in invocation.words[1:]), *read)
     return next((text for text in given if PATH.fullmatch(text) and is_open(walker, text)), "")
+
+
+def with_place(walker: Walker, invocation: Invocation, output: Output) -> Output:
+    """The output of a program, which may hold what lies in a file in the open that it was given."""
+    text, taint = output
+    given = (word.text for word in invocation.words[1:])
+    if text is None and any("/" in each and PATH.fullmatch(each) and is_open(walker, each) for each in given):
+        return None, join_taint(taint or "cmd", "open")
+    return output
 
 
 def _raise(walker: Walker, invocation: Invocation | None, index: int, found: Finding, runner: bool) -> None:

@@ -3,7 +3,8 @@
 Unknown parts of a value are the character NUL, which no argument can hold: "/srv/\\0/x" starts with /srv/, whatever the
 rest. `taint` says where an unknown, or a whole value, came from: "var" (not set here), "cmd" (output of a command), "net"
 (a download), "opaque" (decoded), "input" (read from a file or pipe), "glob", "found" (by find), "secret", "private" (asked
-for by a secret's name), "file". "number" alone says that what is not known can only be digits and signs between them.
+for by a secret's name), "file", "open" (from where others may put things). "number" alone says that what is not
+known can only be digits and signs between them.
 """
 
 from __future__ import annotations

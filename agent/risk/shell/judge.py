@@ -13,7 +13,7 @@ from agent.risk.gtfobins.open_code import judge_open_code
 from agent.risk.gtfobins.options import judge_gtfobins
 from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_origin
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
-from agent.risk.invocations.open_places import raise_open, runs_anyway
+from agent.risk.invocations.open_places import raise_open, runs_anyway, with_place
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
 from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
@@ -140,9 +140,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         if not isinstance(inner, Invocation):
             _look_back(walker, name, invocation, table, before)
             read_elevated(walker, invocation, begin, reads=table.reader or walker.reads)
-            return with_origin(
-                name, invocation, _with_secrets(as_numbers(name, invocation, inner), walker.findings[own:])
-            )
+            output = _with_secrets(as_numbers(name, invocation, inner), walker.findings[own:])
+            return with_origin(name, invocation, with_place(walker, invocation, output))
         if not inner.words:
             return None, ""
         invocation = inner

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocations.endless import ENDLESS, judge_endless
 from agent.risk.invocations.leaks import judge_left
+from agent.risk.invocations.open_places import is_open
 from agent.risk.invocations.start_files import judge_started
 from agent.risk.invocations.written_code import judge_later
 from agent.risk.paths.absolute import absolute
@@ -119,7 +120,8 @@ def file_input(walker: Walker, word: Word) -> Output:
     if word.text in ENDLESS:
         return None, "file endless"
     secret = any(names_secret(each, walker.state.cwd) for each in _read_at(walker, word))
-    return None, "file secret" if secret else "file"
+    taint = "file secret" if secret else "file"
+    return None, f"{taint} open" if is_open(walker, word.text) else taint
 
 
 def _read_at(walker: Walker, word: Word) -> list[Word]:

@@ -89,3 +89,18 @@ def test_what_is_to_start_by_itself_later(place: str) -> None:
         assert classify(command).level is Level.HIGH, command
     for command in ("crontab mycron", "systemctl enable nginx", "crontab -e"):
         assert classify(command).level is Level.MEDIUM, command
+
+
+@each("later", ["crontab -", "at now", "sed 's/a/b/' | at now + 1 hour"])
+def test_what_is_to_start_by_itself_is_followed_through_a_pipe(later: str) -> None:
+    for place in OPEN:
+        for reader in (
+            f"cat {place}",
+            f"sort {place}",
+            f"sed 's/a/b/' {place}",
+            f"tac < {place}",
+            f"head -n 3 {place} | tac",
+        ):
+            assert classify(f"{reader} | {later}").level is Level.HIGH, (reader, place)
+    for reader in ("cat jobs", "crontab -l", "sort jobs", "echo 'date' > /tmp/jobs; cat /tmp/jobs"):
+        assert classify(f"{reader} | {later}").level is Level.MEDIUM, reader
