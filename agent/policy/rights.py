@@ -103,6 +103,8 @@ _GIT = re.compile(r"/(?:\.git|git~\d)[. ]*(?:/|$)", re.I)
 _SETS_UP = re.compile(
     r"^info(?:/|$)|(?:^|/)(?:hooks|config(?:\.[^/]*)?|commondir|gitdir|attributes|exclude|(?:http-)?alternates)(?:[./]|$)"
 )
+_BEGINS = re.compile(r"config|description|branches|hooks(?:/[\w-]+\.sample)?|info(?:/exclude)?")
+_FOUNDING = frozenset(("-q", "--quiet", "-b", "--initial-branch"))
 _GAINING = frozenset(("setuid", "setgid", "device"))
 
 
@@ -131,10 +133,12 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
         network |= asks_network(run)
         if _is_git(run):
             repositories += [_folder(run, context)] if _git_verb(run) in _GIT_RECORDS else []
+    founded = [folder for run in report.programs for folder in _founded(run, context)]
     names = {_name(run) for run in report.programs if not run.remote}
     return Rights(
         write=tuple(dict.fromkeys(write)),
         repositories=tuple(dict.fromkeys(repositories)),
+        founded=tuple(dict.fromkeys(founded)),
         private=tuple({posixpath.join(context.home, ".gnupg")} if context.home and names & PRIVATE else ()),
         network=network or any(_name(run) in NETWORK for run in report.programs),
         interfaces=any(_name(run) in INTERFACES for run in report.programs),
@@ -180,6 +184,8 @@ def _is_within(path: str, change: Change, rights_of_it: Rights) -> bool:
     found = _GIT.search(path)
     if found is not None:
         inside = path[found.end() :].lower()
+        if before is None and any(holds(posixpath.join(folder, ".git"), path) for folder in rights_of_it.founded):
+            return _SETS_UP.search(inside) is None or _BEGINS.fullmatch(inside) is not None
         return bool(rights_of_it.repositories and inside) and _SETS_UP.search(inside) is None
     if any(holds(folder, path) for folder in rights_of_it.write):
         return True
@@ -284,6 +290,25 @@ def _folder(run: ProgramRun, context: RiskContext) -> str:
         if option == "-C":
             folder = posixpath.normpath(posixpath.join(folder, value))
     return folder
+
+
+def _founded(run: ProgramRun, context: RiskContext) -> list[str]:
+    """Return the folder of the workspace in which `git init` would make a repository as it always does: no template, nothing elsewhere."""
+    words = list(run.words[1:])
+    if not _is_git(run) or not run.whole or not words or words.pop(0) not in ("init", "init-db"):
+        return []
+    folders: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word in ("-b", "--initial-branch") and words:
+            words.pop(0)
+        elif not word.startswith("-"):
+            folders.append(word)
+        elif word.split("=")[0] not in _FOUNDING:
+            return []
+    folder = posixpath.normpath(posixpath.join(run.cwd or context.cwd, *folders[:1]))
+    known = len(folders) < 2 and not any(char in folder for char in "…\0")
+    return [folder] if known and any(holds(place, folder) for place in _below(context)) else []
 
 
 def _asks_service(run: ProgramRun) -> bool:

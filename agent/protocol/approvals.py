@@ -169,13 +169,15 @@ class Rights(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All that it may do beside reading and making temporary files of its own; never signals, limits or traces of other processes.
 
     `write`: absolute paths, with all below them. `repositories`: folders of whose version control it may write the inside, but no hooks
-    and no configuration. `private`: folders of programs, in which they may make the data that they begin with.
+    and no configuration. `founded`: folders in which it may make a repository, where none is.
+    `private`: folders of programs, in which they may make the data that they begin with.
     `network`: it may use it; `interfaces`: it may only ask the kernel about it. `services`: it may speak with programs of this machine
     (Unix sockets), as `docker ps` does.
     """
 
     write: tuple[str, ...] = ()
     repositories: tuple[str, ...] = ()
+    founded: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     network: bool = False
     interfaces: bool = False

@@ -27,6 +27,11 @@ def of(command: str, context: RiskContext = CONTEXT) -> Rights | None:
         ("touch /home/me/note", Rights(write=("/home/me/note",))),
         ("mkdir /tmp/x", Rights(write=("/tmp/x",))),
         ("git add .", Rights(repositories=("/w/sub",))),
+        ("git init", Rights(repositories=("/w/sub",), founded=("/w/sub",))),
+        ("git init -q -b main new/x", Rights(repositories=("/w/sub",), founded=("/w/sub/new/x",))),
+        ("git init --bare x", Rights(repositories=("/w/sub",))),
+        ("git init --template=/w/t", None),
+        ("git init /home/me/x", Rights(repositories=("/w/sub",))),
         ("git -C /other tag v1", Rights(repositories=("/other",))),
         ("git fetch", Rights(repositories=("/w/sub",), network=True, services=True)),
         ("git status", Rights()),
@@ -132,7 +137,7 @@ def test_the_same_as_a_setting():
 
 def test_a_rehearsal_that_shows_more():
     def shown(*paths: str) -> Rehearsal:
-        changes = tuple(Change(path=path, op="created", kind="file") for path in paths)
+        changes = tuple(Change(path=path, op="create", kind="file") for path in paths)
         return Rehearsal(rehearsal_id="r", command="x", cwd="/w", result=ExecutionResult(exit_code=0), changes=changes)
 
     assert past(Rights(write=("/w",)), shown("/w/a", "/tmp/b")) == ""
@@ -198,3 +203,22 @@ def test_a_rehearsal_that_changes_what_others_have_in_temporary_folders_or_gains
 def test_a_command_with_an_editor_is_never_unasked(command: str) -> None:
     assert opens_editor(classify(command, CONTEXT))
     assert not opens_editor(classify("ls; grep vi notes", CONTEXT))
+
+
+STATE = FileState(kind="file", mode=0o644, uid=0, gid=0)
+
+
+def test_a_rehearsed_repository_that_is_new_holds_no_hook_that_runs() -> None:
+    made = of("git init")
+    assert made is not None
+
+    def shown(change: Change) -> Rehearsal:
+        result = ExecutionResult(exit_code=0)
+        return Rehearsal(rehearsal_id="r", command="x", cwd="/w", result=result, changes=(change,))
+
+    for inside, fine in (("", True), ("/config", True), ("/HEAD", True), ("/hooks/pre-push.sample", True), ("/hooks/pre-push", False),
+                         ("/objects/info/alternates", False), ("/commondir", False)):  # fmt: skip
+        change = Change(path=f"/w/sub/.git{inside}", op="create", kind="file", after=STATE)
+        assert (past(made, shown(change)) == "") is fine, inside
+    there = Change(path="/w/sub/.git/config", op="modify", kind="file", before=STATE, after=STATE)
+    assert "config" in past(made, shown(there))

@@ -27,6 +27,7 @@ from agent.execution.confine.lock.asked_descriptors import (
 )
 from agent.execution.confine.lock.caller import PATH, Caller, Later, Name, Refused, is_at, makes_nothing, real_path
 from agent.execution.confine.lock.plan import LockPlan, OwnPlaces, is_by_the_way
+from agent.execution.mountinfo import is_within
 from agent.execution.system_calls import error
 
 _REMOVEDIR, _FOLLOW = 0x200, 0x400
@@ -157,7 +158,7 @@ class AskedFiles:
             raise error(errno.EEXIST)
         with self._new(path, "make", folder=folder) as (parent, name, real):
             self._as(caller, lambda: make(parent, name))
-        if not folder or self._plan.writes(real, self._own) or self._plan.makes(real):
+        if not folder or self._plan.writes(real, self._own) or self._plan.makes(real) or self._plan.founds(real):
             self._own.made.add(real)  # one that only leads somewhere opens nothing else
         return 0
 
@@ -205,7 +206,8 @@ class AskedFiles:
 
     def _keep_whole(self, folder: bytes) -> None:
         """A folder may not be moved with a repository or settings in it: another could be put in their place. Raises Refused."""
-        if folder not in self._own.made and self._plan.holds(folder):
+        founded = any(place in self._own.made and is_within(place, folder) for place in self._plan.founded)
+        if founded or (folder not in self._own.made and self._plan.holds(folder)):
             raise Refused(f"rename {_said(folder)}")
 
     def may_change(self, fd: int) -> bool:

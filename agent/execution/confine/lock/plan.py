@@ -83,6 +83,14 @@ def leads_to_records(inside: bytes) -> bool:
     return named or re.fullmatch(rb"worktrees/[^/]+|lfs/[a-z]+", inside) is not None
 
 
+_BEGINNING = re.compile(rb"config(\.lock)?|description|hooks/[\w-]+\.sample|info/exclude|t[A-Za-z0-9]{6}")
+"""What else a repository begins with: examples of hooks, which git does not run; the last is a file by which it tries what can be here."""
+
+
+def _begins(inside: bytes) -> bool:
+    return is_record(inside) or _BEGINNING.fullmatch(inside) is not None
+
+
 _DATA = {
     # gpg lists no keys where it cannot make an empty key ring; its locks are links to a file of their own.
     b".gnupg": re.compile(rb"\.#lk[^/]+|((pubring\.(kbx|gpg)|trustdb\.gpg|tofu\.db)(\.lock)?)")
@@ -107,18 +115,20 @@ _NOT_BY_THE_WAY = re.compile(
 )
 
 
-_PATHS = ("write", "repositories", "temporary", "private", "protected", "looked_for")
+_PATHS = ("write", "repositories", "founded", "temporary", "private", "protected", "looked_for")
 _FLAGS = ("network", "interfaces", "services")
 
 
 class LockPlan(NamedTuple):
     """Paths are absolute and real, as bytes. `write`: with all below; `repositories`: the insides of version control, but no hooks and no
-    configuration; `files`: (device, inode) of single files; `temporary`: where new files may be made; `private`: folders of programs, in
+    configuration; `founded`: where such an inside may be made, if none is there, as git makes it;
+    `files`: (device, inode) of single files; `temporary`: where new files may be made; `private`: folders of programs, in
     which they may make what they begin with. `looked_for`: names, in small letters, that programs obey in the folders above theirs.
     """
 
     write: tuple[bytes, ...] = ()
     repositories: tuple[bytes, ...] = ()
+    founded: tuple[bytes, ...] = ()
     files: tuple[tuple[int, int], ...] = ()
     temporary: tuple[bytes, ...] = _TEMPORARY
     private: tuple[bytes, ...] = ()
@@ -138,6 +148,9 @@ class LockPlan(NamedTuple):
         """Tell whether what is at the real `path`, or will be, may be changed."""
         if any(is_within(path, folder) for folder in self.protected):
             return False
+        for inside in self.founded:
+            if is_within(path, inside):
+                return inside in own.made and _begins(path[len(inside) + 1 :])
         for inside in self.repositories:
             if is_within(path, inside):
                 worktrees = (folder for folder in own.made if folder.startswith(inside + b"/worktrees/"))
@@ -153,15 +166,22 @@ class LockPlan(NamedTuple):
             return name.lower() not in self.looked_for
         return folder in self.private and is_data(folder, name)
 
+    def founds(self, folder: bytes) -> bool:
+        """Tell whether the folder is a repository that may be made."""
+        return folder in self.founded
+
     def leads(self, path: bytes) -> bool:
         """Tell whether `path` is a folder on the way to something that may be written."""
-        return any(is_within(target, path) for target in (*self.write, *self.private)) or any(
-            path.startswith(inside + b"/") and leads_to_records(path[len(inside) + 1 :]) for inside in self.repositories
-        )
+        if any(is_within(target, path) for target in (*self.write, *self.private, *self.founded)):
+            return True
+        if any(path in (inside + b"/hooks", inside + b"/branches") for inside in self.founded):
+            return True
+        insides = (*self.repositories, *self.founded)
+        return any(path.startswith(inside + b"/") and leads_to_records(path[len(inside) + 1 :]) for inside in insides)
 
     def holds(self, folder: bytes) -> bool:
         """Tell whether something that may not be written would be moved or replaced with a whole folder."""
-        kept = (*self.repositories, *self.protected)
+        kept = (*self.repositories, *self.founded, *self.protected)
         return any(is_within(path, folder) for path in kept) or os.path.lexists(folder + b"/.git")
 
 

@@ -64,6 +64,7 @@ class Holder:
         return LockPlan(
             write=tuple(os.fsencode(_place(path)) for path in rights.write),
             repositories=tuple(os.fsencode(path) for folder in rights.repositories for path in _insides(folder)),
+            founded=tuple(path for folder in rights.founded if not os.path.lexists(path := _repository(folder))),
             files=tuple((status.st_dev, status.st_ino) for status in map(os.stat, files)),
             temporary=temporary(env.get("TMPDIR")),
             private=tuple(os.fsencode(_place(path)) for path in rights.private),
@@ -86,6 +87,10 @@ def _place(path: str) -> str:
     """The real place of something new: the name itself is not followed, for it is what the rating named."""
     head, name = os.path.split(path.rstrip("/"))
     return os.path.join(os.path.realpath(head), name) if name else os.path.realpath(path)
+
+
+def _repository(folder: str) -> bytes:
+    return os.fsencode(os.path.join(os.path.realpath(folder), ".git"))
 
 
 def _insides(folder: str) -> list[str]:

@@ -96,6 +96,38 @@ def test_the_inside_of_a_repository_is_set_up_by_nobody_who_records(world):
     assert [text for text, item in zip(IN_A_REPOSITORY, done, strict=True) if item["code"] == 0] == []
 
 
+FOUNDING = tuple(
+    f"{first}{PYTHON}'import os; {code}'"
+    for first, code in (
+        ("git init -q; ", 'open(".git/hooks/pre-commit", "w")'),
+        ("git init -q; ", 'os.rename(".git/hooks/pre-commit.sample", ".git/hooks/pre-commit")'),
+        ("git init -q; ", 'os.symlink("/tmp", ".git/hooks/pre-push")'),
+        ("git init -q; ", 'open(".git/commondir", "w")'),
+        ("git init -q; ", 'os.rename(".git", "away")'),
+        ("git init -q new; ", 'os.rename("new", "away")'),
+        ("git init -q new; ", 'open(".git", "w")'),
+        ("git init -q old; ", 'open("old/.git/config", "a")'),
+    )
+)
+
+
+def test_a_repository_is_made_where_none_is_and_holds_nothing_that_runs(world):
+    old = world.workspace / "old"
+    subprocess.run(["git", "init", "-q", old], check=True, env=world.environ)
+    config = (old / ".git" / "config").read_bytes()
+    world.own()
+    done = world.run(["git init -q", "git init -q -b main new/deep", "git -C new/deep status --short"], gate=True)
+    assert [(item["outcome"], item["code"]) for item in done] == [("ran", 0)] * 3
+    for text in FOUNDING:
+        for name in (".git", "new"):
+            shutil.rmtree(world.workspace / name, ignore_errors=True)
+        (item,) = world.run([text])
+        assert item["code"] != 0, text
+        hooks = [path.name for path in world.workspace.rglob(".git/hooks/*") if path.suffix != ".sample"]
+        assert hooks == [] and not (world.workspace / "away").exists(), text
+    assert (old / ".git" / "config").read_bytes() == config
+
+
 def test_a_command_with_an_editor_runs_only_when_asked_for(world):
     done = world.run(["vi --version >/dev/null; echo ran", "ls | nano", "ls && /usr/bin/emacs -nw x"], gate=True)
     assert [item["outcome"] for item in done] == ["declined"] * 3
