@@ -84,7 +84,7 @@ def leads_to_records(inside: bytes) -> bool:
 
 
 _BEGINNING = re.compile(rb"config(\.lock)?|description|hooks/[\w-]+\.sample|info/exclude|t[A-Za-z0-9]{6}")
-"""What else a repository begins with: examples of hooks, which git does not run; the last is a file by which it tries what can be here."""
+"""Further paths of a new repository: examples of hooks, which git does not run; the last is a file by which it tries what can be here."""
 
 
 def _begins(inside: bytes) -> bool:
