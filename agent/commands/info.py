@@ -71,7 +71,7 @@ def history_text(goals: Sequence[GoalSummary]) -> str:
     lines = []
     for number, goal in enumerate(goals, 1):
         cost = "" if goal.usage.cost is None else f", ${goal.usage.cost:.4f}"
-        lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value}{cost}]")
+        lines.append(f"{number}. {shown_line(goal.goal, 200)}  [{goal.status.value.replace('_', ' ')}{cost}]")
         for command in goal.commands:
             ended = command.outcome if command.exit_code is None else f"exit {command.exit_code}"
             mark = ", edited" if command.edited else ""

@@ -103,7 +103,7 @@ def session_text(context: CommandContext) -> str:
     if spent:
         lines.append(f"spent    {spent}")
     lines.append(f"goals    {len(context.goals)}")
-    lines += [f"  {goal.status.value:<17} {shown_line(goal.goal, 100)}" for goal in context.goals]
+    lines += [f"  {goal.status.value.replace('_', ' '):<17} {shown_line(goal.goal, 100)}" for goal in context.goals]
     return "\n".join(lines)
 
 

@@ -136,6 +136,7 @@ class RememberedCommands:
             return fits and not refusal(goal, command, there)
 
         same = [item for item in same if not item.edited or item.same_folder or not more(item, item.command)]
+        same = [item for item in same if not _is_about_another_file(item, words)]
         first = next((item for item in same if _may_come_first(item) and present(_program(item.command))), None)
         if first is not None and _stands_back(first, reply):
             first = None
@@ -165,6 +166,12 @@ class RememberedCommands:
             if command:
                 found.append((item, command))
         return found[:_MOST_ALTERNATIVES]
+
+
+def _is_about_another_file(item: Remembered, words: GoalWords) -> bool:
+    """Tell whether an edited command that changes something leaves out a path of its goal: it was for that once."""
+    paths = [slot.text.removeprefix("./").rstrip("/") for slot in words.slots if slot.kind == "path"]
+    return item.edited and item.level > _LOW and not all(path in item.command for path in paths)
 
 
 def provenance(item: Remembered, cwd: str, today: datetime.date) -> str:

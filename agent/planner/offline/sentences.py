@@ -41,6 +41,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
 # Words that mean nothing by themselves, but that people call files and folders.
 _ALSO_NAMES = frozenset("out up over help try existing given full quick misc all like so".split())
 _BEFORE_NAMES = frozenset("in into to under from of folder directory inside below within".split())
+_ADVERBS = frozenset({"out", "up", "over"})  # what "into" or "to" leads to is never one: it is a name then
 _BEFORE_PLACES = _BEFORE_NAMES - {"of", "folder", "directory"}
 
 
@@ -57,6 +58,7 @@ def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     if before.low in _BEFORE_NAMES and is_last and scene.exists(token.raw):
         return structs.replace(token, is_path=True, filler=False, weak=False, concept="\0")
     named = before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)
+    named = named or (before.low in ("into", "to") and token.low in _ADVERBS and is_last)
     if named and not means and token.low != "like":
         return structs.replace(token, quoted=True, filler=False, weak=False, concept="\0")
     return token

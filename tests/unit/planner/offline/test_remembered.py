@@ -210,6 +210,13 @@ def test_what_holds_more_than_the_goal_says_never_runs_unasked_and_an_edit_stays
     assert (command in offered) is (not more)
 
 
+def test_an_edit_that_changes_another_file_than_the_goal_names_does_not_come_back() -> None:
+    proposed = Command(command="rm a.txt", reason="deletes a.txt")
+    assert answer(proposed, "delete a.txt", known("delete a.txt", "rm b.txt", level=2, edited=True)) == proposed
+    own = answer(proposed, "delete ./a.txt", known("delete ./a.txt", "rm -i a.txt", level=2, edited=True))
+    assert isinstance(own, Command) and own.command == "rm -i a.txt"
+
+
 def test_options_count_where_a_command_changes_something() -> None:
     goal = "delete the folder build"
     same = answer(NO, goal, known(goal, "rm -r build", level=2))
