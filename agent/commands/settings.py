@@ -48,7 +48,7 @@ def _where_set(key: str) -> str:
     from agent.config.table import SETTINGS  # only for who asks
 
     if key in {setting.name for setting in SETTINGS}:
-        return "`:config` opens the file where it is set"
+        return "`:config` opens the file in which it can be set"
     return f"these can be set: {', '.join(_SETTABLE)}"
 
 
@@ -59,7 +59,9 @@ async def edit_config(context: CommandContext, arguments: EditConfig) -> Dispatc
 def _key_and_value(rest: str) -> Set:
     key, _, value = rest.partition(" ")
     if not key or not value.strip():
-        raise InvalidRequest("give a setting and its value, as in `:set approve low`")
+        raise InvalidRequest(
+            f"give a setting and its value, as in `:set approve low`; these can be set: {', '.join(_SETTABLE)}"
+        )
     return Set(key, value.strip())
 
 

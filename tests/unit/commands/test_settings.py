@@ -100,7 +100,7 @@ def test_files(tmp_path: Path) -> None:
         ("limit_output", "`--limit-output` on the command line"),
         ("shell", "`--shell` on the command line"),
         ("colour", "these can be set: approve"),
-        ("notify", "`:config` opens the file where it is set"),
+        ("notify", "`:config` opens the file in which it can be set"),
     ],
 )
 def test_what_set_does_not_set_says_what_does(key: str, words: str) -> None:
