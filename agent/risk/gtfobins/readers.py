@@ -147,6 +147,16 @@ def perf(walker: Walker, invocation: Invocation, word: Word) -> None:
         walker.add("run", words[2:], invocation.place, rule="run.script")
 
 
+_SCRIPT = re.compile(r"(?:^|,)(?:down)?script=(?!no(?:,|$))([^,]+)")
+
+
+def interface_scripts(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """`-netdev tap,script=FILE`: what a virtual machine's network is set up and taken down by."""
+    for other in invocation.words[1:]:
+        for found in _SCRIPT.finditer(other.text):
+            runs(walker, invocation, other.part(found[1]))
+
+
 def compilers(walker: Walker, invocation: Invocation, word: Word) -> None:
     """Files that a compiler writes beside, also where it only checks or lists; and parts of it that are its caller's."""
     words = invocation.words

@@ -71,6 +71,21 @@ def judge_given_lines(walker: Walker, invocation: Invocation, table: Program, ar
     whole = args.operands[:3] if table.input == "commands" else []
     for word in (*args.values(*table.lines), *(word for word in whole if " " in word.text.strip())):
         judge_lines(walker, invocation, word.text, [])
+    _judge_following(walker, invocation, table)
+
+
+_ENDS = frozenset((";", "\\;", "--", ";;"))
+
+
+def _judge_following(walker: Walker, invocation: Invocation, table: Program) -> None:
+    """Judge commands behind a word that ends the one before: `nft list ruleset ';' flush ruleset`, `ovs-vsctl show -- del-br x`."""
+    words = invocation.words
+    for at, word in enumerate(words[2:-1], 2):
+        if word.text in _ENDS or (word.text[-1:] == ";" and " " not in word.text):
+            following = words[at + 1 :]
+            if word.text != "--" or following[0].text in table.cases:
+                _dispatch(walker, invocation, following)
+            return
 
 
 def judge_lines(walker: Walker, invocation: Invocation, text: str, given: list[Word]) -> None:

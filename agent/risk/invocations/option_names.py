@@ -74,6 +74,35 @@ def judge_run_value(walker: Walker, invocation: Invocation, name: str, word: Wor
     level = Level.HIGH if open_ else None
     reason = f"may run or load {{targets}}, by its option {name[:30]}"
     walker.add("run", [word], invocation.place, level=level, reason=reason, rule="run.option")
+    given = _passed_on(invocation, name)
+    if given or _IS_COMMAND.search(word.text):
+        _judge_command(walker, invocation, word, given)
+
+
+_IS_COMMAND = LazyPattern(r"\w[\s<>|;&]|[\s|;&<]\w|\$\(|`|\{\w+,")
+_UNREAD = ("run-opaque", "parse", "unreadable", "run.")
+
+
+def _passed_on(invocation: Invocation, name: str) -> list[Word]:
+    """Words for what the option `name` has run: `--post-renderer sh --post-renderer-args -c`."""
+    options = tuple(f"{name}-{ending}" for ending in ("arg", "args", "opt", "opts", "option", "options"))
+    found = []
+    for index, word in enumerate(invocation.words):
+        option, equals, value = word.text.partition("=")
+        if option in options and (equals or index + 1 < len(invocation.words)):
+            found.append(word.part(value) if equals else invocation.words[index + 1])
+    return found
+
+
+def _judge_command(walker: Walker, invocation: Invocation, word: Word, given: list[Word]) -> None:
+    """Judge a value that reads as a command line, or a program with the words that other options give it: high counts."""
+    before = len(walker.findings)
+    if given:
+        walker.dispatch(invocation.inner([word, *given], invocation.words[0].text))
+    walker.script(word.text, invocation.place, invocation)
+    walker.findings[before:] = [
+        one for one in walker.findings[before:] if one.level is Level.HIGH and not one.rule.startswith(_UNREAD)
+    ]
 
 
 def _judge_action(walker: Walker, invocation: Invocation, table: Program, args: Args, name: str) -> None:

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
 
 def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:
-    """The text as bash would have it, where it is written for fish."""
-    if not invocation.words[0].text.rpartition("/")[2].startswith("fish"):
+    """The text as bash would have it, where it is written for fish; what only zsh runs in it is judged."""
+    shell = invocation.words[0].text.rpartition("/")[2]
+    if shell.startswith(("zsh", "rzsh")) and "(" in text:
+        from agent.risk.invocations.zsh_code import judge_qualifiers
+
+        judge_qualifiers(walker, invocation, text)
+    if not shell.startswith("fish"):
         return text
     walker.work.spend(len(text) / 4)
     return as_bash(text)

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent.protocol.decisions import Level
+from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.reader.tree import Node, Simple
 from agent.risk.reader.words import NUMBER, Invocation, Output, Word, origin
@@ -112,6 +112,22 @@ def judge_shown_files(walker: Walker, name: str, invocation: Invocation, table: 
         if kept:
             walker.add("secret", kept, invocation.place, invocation=invocation, rule="secret.named")
             return
+
+
+_WRITES = frozenset(("write", "create", "append", "copy-to"))
+_ADDRESS = LazyPattern(r"(?:^|[\]|=,])(?!file:)[a-z][a-z\d+.-]*://(?!/|localhost\b|127\.|\[::1\])", re.I)
+
+
+def judge_streamed(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
+    """A secret that a program reads, and an address where a file that it writes could stand: `ffmpeg -i KEY -f data tcp://HOST`."""
+    effects = [one.effect for one in found if one.effect is not None]
+    if not any(effect.kind in _WRITES and any(map(_ADDRESS.search, effect.targets)) for effect in effects):
+        return
+    read = [invocation.words[0].part(text) for effect in effects if effect.kind == "secret" for text in effect.targets]
+    kept = [word for word in read if is_kept(walker, invocation, word)]
+    if kept:
+        reason = "sends {targets}, which is secret, over the network"
+        walker.add("send-secret", kept, invocation.place, reason=reason, invocation=invocation)
 
 
 _ASKS = frozenset(("--help", "-h", "help", "--version"))

@@ -101,6 +101,7 @@ def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> 
         or _MONGO_DESTROY.search(text)
         or _MONGO_REPLACES.search(text)
         or _hands_on(bare, text)
+        or ("\\gexec" in text and _runs_what_it_finds(text))
     ):
         walker.add("db-destroy", [], place)
         return
@@ -132,6 +133,32 @@ def _hands_on(bare: str, text: str) -> bool:
     """Tell whether a statement that runs texts, or may, has one that destroys: `execute 'drop table x'`."""
     texts = _SQL_TEXT.finditer(text) if "'" in text and _SQL_RUNS.search(bare) else ()
     return any(_SQL_DESTROY.match(found[1].strip()) for found in texts)
+
+
+_MADE = LazyPattern(
+    r"\s*(?:SELECT|SHOW|EXPLAIN|CREATE|ALTER|GRANT|REVOKE|ANALYZE|VACUUM|REINDEX|REFRESH|COMMENT|SET|INSERT|UPDATE)\s",
+    re.I,
+)
+
+
+_BEGINS = LazyPattern(r"\s*SELECT\s+(?:(?:format|concat)\s*\(\s*)?'", re.I)
+
+
+def _runs_what_it_finds(text: str) -> bool:
+    """Tell whether what a query makes for `\\gexec` destroys, or is not seen: its one column begins with a text that says it."""
+    for part in text.split("\\gexec")[:-1]:
+        query = part.rpartition(";")[2]
+        bare = _SQL_TEXT.sub(lambda found: f"'{'_' * len(found[1])}'", query)
+        end = re.search(r"\bFROM\b", bare, re.I)
+        column = query[: end.start()] if end else query
+        texts = [found[1] for found in _SQL_TEXT.finditer(column)]
+        made = " ".join(texts)
+        columns = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", bare[: len(column)]))
+        seen = _BEGINS.match(column) is not None and _MADE.match(texts[0] if texts else "") and "," not in columns
+        whole = _SQL_DELETE.search(made) is not None and re.search(r"\bWHERE\b", made, re.I) is None
+        if not seen or whole or _SQL_DESTROY.search(made):
+            return True
+    return False
 
 
 _MONGO_REPLACES = LazyPattern(r"\$(?:out|merge)['\"]?\s*:")  # a stage that writes its result over a collection

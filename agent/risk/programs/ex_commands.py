@@ -7,13 +7,14 @@ load code. Any other, and every expression that calls more than a few plain func
 from __future__ import annotations
 
 import re
+import shlex
 
 from msgspec import Struct
 
 from agent.risk.tables.names import names
 
 _LANGUAGES = {"py": "python", "py3": "python", "python": "python", "python3": "python", "pyx": "python", "pythonx": "python",
-              "lua": "lua", "perl": "perl", "ruby": "ruby", "rub": "ruby", "tcl": "tclsh", "mz": "racket"}  # fmt: skip
+              "lua": "lua", "luado": "lua", "perl": "perl", "ruby": "ruby", "rub": "ruby", "tcl": "tclsh", "mz": "racket"}  # fmt: skip
 _CALLS = re.compile(
     r"\b(?:system|systemlist|term_start|job_start|jobstart|termopen)\s*\(\s*\[?\s*(?:'((?:[^']|'')+)'|\"((?:[^\"\\\\]|\\\\.)+)\")",
     re.S,
@@ -100,6 +101,8 @@ def _command(name: str, text: str, found: ExScript, depth: int) -> str:
     """Reads one command; what is left of the line comes back."""
     behind = text[len(name) :].lstrip("!")
     argument = behind.strip()
+    if name in ("lua", "luado"):
+        _read_lua(argument, found, depth)
     if name in _LANGUAGES:
         found.code.append((_LANGUAGES[name], argument))
         return ""
@@ -177,6 +180,43 @@ def _expression(text: str, found: ExScript) -> None:
         found.unread = f"{unknown[0]}()"
 
 
+_LUA_COMMANDS = re.compile(
+    r"\bvim\.(?:cmd(?:\.\w+)?|command|api\.nvim_(?:command|exec2?)|fn\.execute)\s*\(?\s*(?:'([^'\n]*)'|\"((?:\\.|[^\"\\\n])*)\"|\[\[(.*?)\]\])",
+    re.S,
+)
+_LUA_LISTS = re.compile(r"\b(?:vim\.system|system|systemlist|jobstart|spawn)\s*\(\s*\{([^{}]*)\}")
+_LUA_DEEDS = {
+    "rm": "delete",
+    "fs_unlink": "delete",
+    "fs_rmdir": "delete",
+    "fs_rename": "rename",
+    "fs_copyfile": "filecopy",
+}
+_LUA_DONE = re.compile(
+    rf"\b(?:vim\.fs\.|(?:vim\.)?(?:uv|loop)\.)({'|'.join(_LUA_DEEDS)})\s*\(((?:[^()]|\([^()]*\))*)\)"
+)
+
+
+def _read_lua(code: str, found: ExScript, depth: int) -> None:
+    """Read what Lua has the editor do: its commands, and its functions, which are those of Vim script."""
+    for command in _LUA_COMMANDS.finditer(code):
+        text = re.sub(r"\\(.)", r"\1", command[2]) if command[2] else command[1] or command[3] or ""
+        inner = read_ex(text, ExScript(opened=found.opened), depth + 1)
+        found.commands += inner.commands
+        found.deeds += inner.deeds
+        found.code += inner.code
+    for words in _LUA_LISTS.finditer(code):
+        found.commands.append(shlex.join(a or b for a, b in re.findall(r"'([^']*)'|\"([^\"]*)\"", words[1])))
+    for done in _LUA_DONE.finditer(code):
+        arguments = [part.strip() for part in done[2].split(",")]
+        deep = "recursive" in done[2]
+        found.deeds.append(_as_command(_LUA_DEEDS[done[1]], [arguments[0], "'rf'"] if deep else arguments))
+    called = ExScript()
+    _expression(re.sub(r"\bvim\.(?:fn|call)\.", "", code), called)
+    found.commands += called.commands
+    found.deeds += called.deeds
+
+
 def _as_command(function: str, arguments: list[str]) -> str:
     """The command of the shell that does to files what the function does; a name that is put together stays unknown."""
     paths = [_path(one) for one in arguments]
@@ -188,10 +228,21 @@ def _as_command(function: str, arguments: list[str]) -> str:
     return " ".join((_DEEDS[function], *paths[:2]))
 
 
+_HOME = re.compile(
+    r"\bvim\.env\.(\w+)|\b(?:os\.)?(?:getenv|environ)\(\s*['\"](\w+)['\"]\s*\)|\b(?:vim\.)?(?:uv|loop)\.os_(home)dir\(\)"
+)
+_JOINS = re.compile(r"\s*\.\.?\s*(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)")
+
+
 def _path(argument: str) -> str:
-    """The path that the argument of a command stands for."""
-    inside = re.fullmatch(r"(?:expand|fnameescape|fnamemodify|glob)\((.*)\)", argument)
-    text = inside[1].split(",")[0].strip() if inside else argument
+    """The path that the argument of a command stands for, also where it is put together of several pieces."""
+    plain = _HOME.sub(lambda named: f"${(named[1] or named[2] or named[3]).upper()}", argument)
+    return "".join(_piece(piece) for piece in _JOINS.split(plain.replace("vim.fs.normalize", "expand")))
+
+
+def _piece(argument: str) -> str:
+    inside = re.fullmatch(r"(?:expand|fnameescape|fnamemodify|glob|resolve|simplify)\((.*)\)", argument.strip(), re.S)
+    text = inside[1].split(",")[0].strip() if inside else argument.strip()
     quoted = re.fullmatch(r"'([^'\n]*)'|\"([^\"\\\n]*)\"", text)
     if quoted is not None:
         plain = quoted[1] or quoted[2] or ""

@@ -103,17 +103,20 @@ _CURL_TOLD = names("curl.told")
 _CURL_WRITES = names("curl.writes")
 
 
-def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
+def curl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | Invocation | None:
     """curl: method, what it sends, where the answer goes."""
+    if any(name.startswith("--expand-") for name in args.names):
+        from agent.risk.programs.curl_variables import written_out
+
+        return written_out(walker, invocation, args)
     place = invocation.place
     urls = [*args.operands, *args.values("--url")]
     method = args.value("-X", "--request")
     verb = method.text.upper() if method is not None else ""
     data = args.values(*_CURL_DATA)
     data += [word for word in args.values("--url-query") if "@" in word.text]
-    variables = args.values("--variable") if any(name.startswith("--expand-") for name in args.names) else []
     upload = args.values("-T", "--upload-file")
-    secret = _secret_sent(walker, invocation, [*data, *variables, *args.values(*_CURL_TOLD), *urls], upload)
+    secret = _secret_sent(walker, invocation, [*data, *args.values(*_CURL_TOLD), *urls], upload)
     if secret or any(confides(word.taint) for word in data):  # in a header or an address it is what one logs in with
         walker.add("send-secret", urls[:1], place)
     elif upload or verb in ("POST", "PUT", "PATCH") or (data and not _only_asks(data, args)):

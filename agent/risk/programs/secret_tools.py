@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.invocations.endless import VAST, judge_endless, size_of
+from agent.risk.invocations.leaks import judge_left
 from agent.risk.reader.words import Invocation, Output, Word
 from agent.risk.tables.names import names
 from agent.risk.tables.options import Args
@@ -78,12 +79,23 @@ def _writes_unasked(walker: Walker, invocation: Invocation, args: Args, verb: st
 _GPG_TELLS = names("gpg.tells")
 
 
-def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> None:
+def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """gpg: without a word for what to do, it decrypts a file into another, or takes keys that are in it."""
     told = {option for rule in table.flags for group in rule.options for option in group}
-    if args.operands and args.names.isdisjoint(told | _GPG_TELLS):
+    done = args.names & told
+    if done and all(
+        name.startswith("--export-secret") for name in done
+    ):  # only seen where shown, given away where kept
+        walker.add("secret", args.operands, invocation.place, invocation=invocation, rule="secret.gpg")
+        for word in args.values("-o", "--output"):
+            if word.text not in ("-", "/dev/null"):
+                walker.add("write", [word], invocation.place, invocation=invocation)
+                judge_left(walker, invocation, word, "secret")
+        return None, "secret"
+    if args.operands and not done and args.names.isdisjoint(_GPG_TELLS):
         reason = "decrypts {targets}, or does whatever else is in it"
         walker.add("secret", args.operands, invocation.place, reason=reason, rule="secret.guessed")
+    return None
 
 
 def secret_store(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

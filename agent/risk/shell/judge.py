@@ -15,7 +15,7 @@ from agent.risk.invocations.fetched import judge_fetched, keep_fetched, with_ori
 from agent.risk.invocations.leaks import judge_leaks, judge_named_secrets, judge_sent_on, secrets_stored
 from agent.risk.invocations.open_places import raise_open, runs_anyway, with_place
 from agent.risk.invocations.option_names import judge_evaluation, judge_telling_options, leave_own, runs_to_tell
-from agent.risk.invocations.shown_secrets import judge_shown_files, judge_told_secrets
+from agent.risk.invocations.shown_secrets import judge_shown_files, judge_streamed, judge_told_secrets
 from agent.risk.invocations.sub_commands import judge_named_destruction, without_first_options
 from agent.risk.reader.cursor import WRAPPER
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, join_taint
@@ -159,6 +159,8 @@ def _look_back(walker: Walker, name: str, invocation: Invocation, table: Program
     judge_told_secrets(walker, invocation, table)
     judge_named_destruction(walker, invocation, walker.findings[before:])
     judge_sent_on(walker, invocation, walker.findings[before:])
+    if len(walker.findings) > before:
+        judge_streamed(walker, invocation, walker.findings[before:])
 
 
 def _judge_input(

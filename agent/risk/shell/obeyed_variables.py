@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -127,6 +128,7 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
     place, text = invocation.place, word.text
     if name in _CODE:
         judge_language(walker, invocation, text, _CODE[name], word.taint)
+    _as_arguments(walker, kind, name, word, invocation)
     if kind in WHEN_SET and not counts_when_set(name):
         judge_obeyed_value(walker, kind, name, word, place)
     elif kind == "setting":
@@ -154,6 +156,29 @@ def _judge_obeyed(walker: Walker, name: str, word: Word, invocation: Invocation,
         reason = "may load or run something because of {targets}"
         words = [word.part(f"{name}={text}")]
         walker.add("environment", words, place, reason=reason, rule="environment.unknown")
+
+
+_ARGUMENTS = re.compile(r"(?:_CLI)?_(?:ARGS?|ARGUMENTS|OPTS?|OPTIONS|FLAGS|ADDOPTS)(?:_(\w+))?$|FLAGS$")
+
+
+def _as_arguments(walker: Walker, kind: str, name: str, word: Word, invocation: Invocation) -> None:
+    """Arguments in a variable for the program of its name, or a sub-command of it, as if they stood on its line: high counts."""
+    ending, program_name = _ARGUMENTS.search(name), invocation.words[0].text.rpartition("/")[2]
+    if kind != "options" or ending is None:
+        return
+    owner, sub_command = name[: ending.start()].lower().replace("_", "-"), (ending[1] or "").partition("_")[0]
+    known = any(held.hold(name) and program_name in programs for held, programs in variables().obeyed_by)
+    if not known and not program_name.startswith(owner or "\0"):
+        return
+    if sub_command and all(sub_command != given.text for given in invocation.words[1:]):
+        return
+    try:
+        texts = shlex.split(word.text)
+    except ValueError:
+        texts = word.text.split()
+    before = len(walker.findings)
+    walker.dispatch(invocation.inner([*invocation.words, *(word.part(text) for text in texts)], name))
+    walker.findings[before:] = [found for found in walker.findings[before:] if found.level is Level.HIGH]
 
 
 def _git_setting(walker: Walker, name: str, word: Word, invocation: Invocation, given: list[tuple[str, Word]]) -> None:
