@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
-from agent.risk.gtfobins.general import file, runs
+from agent.risk.gtfobins.general import file, runs, shell_text
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.names import names
 from agent.risk.tables.options import split_args
@@ -155,6 +155,10 @@ def interface_scripts(walker: Walker, invocation: Invocation, word: Word) -> Non
     for other in invocation.words[1:]:
         for found in _SCRIPT.finditer(other.text):
             runs(walker, invocation, other.part(found[1]))
+    for found in re.finditer(
+        r"\bexec:([^\"\n]+)", (invocation.stdin or ("", ""))[0] or ""
+    ):  # `migrate "exec:…"` of its monitor
+        shell_text(walker, invocation, word.part(found[1]))
 
 
 def compilers(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -50,6 +50,10 @@ def vi(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Ou
     for word in args.values(*_CODE_FILES):
         if word.text not in _NO_FILES:
             program_file(walker, invocation, word)
+    text = (invocation.stdin or ("", ""))[0]
+    if text and any(word.text in ("-", "/dev/stdin") for word in args.values("-l")):  # a script in Lua
+        code = f"lua {text}"
+        judge_ex(walker, invocation, read_ex(code, ExScript(), 0), Word(code, *invocation.place), [])
     for option in _WRITTEN:
         words = [word for word in args.values(option) if word.text not in _NO_FILES and not word.text.isdigit()]
         walker.add("write", words, invocation.place, invocation=invocation) if words else None
@@ -84,6 +88,7 @@ def _typed(walker: Walker, invocation: Invocation, files: list[Word]) -> None:
         feed_findings(walker, invocation, text, taint)
     if text:
         judge_ex(walker, invocation, read_script(text), Word("what comes in", *invocation.place), files)
+        _judge_deleted(walker, invocation, text)
 
 
 def judge_ex(walker: Walker, invocation: Invocation, found: ExScript, word: Word, files: list[Word]) -> None:
@@ -107,11 +112,26 @@ def judge_ex(walker: Walker, invocation: Invocation, found: ExScript, word: Word
         words = [word.part(name)] if name else files
         if words:
             walker.add("modify", words, place, invocation=invocation, rule="editor.write")
+    if found.unread or found.code:
+        _judge_deleted(walker, invocation, word.text)
     if found.unread or UNKNOWN in word.text:
         reason = f"has the editor do something unknown: {found.unread or word.text}".replace(UNKNOWN, "…")
         walker.add("run", [word], place, reason=reason, rule="editor.command")
     elif found.commands or found.code:
         walker.add("run", [word], place, reason="has the editor run a command", rule="editor.execute")
+
+
+_DELETING = re.compile(r"\b(?:delete|remove|rm|rmdir|rmtree|unlink|fs_(?:unlink|rmdir|rename))\b")
+_PLACES = re.compile(r"(?<=['\"\[])(?:~|/|\$HOME)[\w./~-]*(?=['\"\]\\])|\$HOME\b")
+
+
+def _judge_deleted(walker: Walker, invocation: Invocation, code: str) -> None:
+    """Judge places that code names which is not understood, and which names a function that deletes, however it is called: high counts."""
+    if _DELETING.search(code):
+        before = len(walker.findings)
+        for place in dict.fromkeys(_PLACES.findall(code)[:20]):
+            walker.script(f"rm -r {place}", invocation.place, invocation)
+        walker.findings[before:] = [one for one in walker.findings[before:] if one.level is Level.HIGH]
 
 
 def _opened(walker: Walker, invocation: Invocation, files: list[Word]) -> None:

@@ -171,7 +171,7 @@ def _expression(text: str, found: ExScript) -> None:
     for call in _CALLS.finditer(text):
         found.commands.append((call[1] or "").replace("''", "'") or (call[2] or "").replace('\\"', '"'))
     for done in _DONE.finditer(text):
-        found.deeds.append(_as_command(done[1], [part.strip() for part in done[2].split(",")]))
+        found.deeds.append(_as_command(done[1], _arguments(done[2])))
     bare = re.sub(r"'(?:[^']|'')*'|\"(?:\\.|[^\"\\])*\"", "''", text)
     unknown = [
         name for name in _CALLED.findall(bare) if name not in _FUNCTIONS and (name not in _DEEDS or not found.deeds)
@@ -208,7 +208,7 @@ def _read_lua(code: str, found: ExScript, depth: int) -> None:
     for words in _LUA_LISTS.finditer(code):
         found.commands.append(shlex.join(a or b for a, b in re.findall(r"'([^']*)'|\"([^\"]*)\"", words[1])))
     for done in _LUA_DONE.finditer(code):
-        arguments = [part.strip() for part in done[2].split(",")]
+        arguments = _arguments(done[2])
         deep = "recursive" in done[2]
         found.deeds.append(_as_command(_LUA_DEEDS[done[1]], [arguments[0], "'rf'"] if deep else arguments))
     called = ExScript()
@@ -217,12 +217,20 @@ def _read_lua(code: str, found: ExScript, depth: int) -> None:
     found.deeds += called.deeds
 
 
+_ARGUMENT = re.compile(r"(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\([^()]*\)|\[\[.*?\]\]|[^,])+", re.S)
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a call, which commas part but for those within texts and brackets."""
+    return [part.strip() for part in _ARGUMENT.findall(text)] or [""]
+
+
 def _as_command(function: str, arguments: list[str]) -> str:
     """The command of the shell that does to files what the function does; a name that is put together stays unknown."""
     paths = [_path(one) for one in arguments]
     if function == "delete":
         flags = paths[1] if len(paths) > 1 else ""
-        return f"rm -r {paths[0]}" if "r" in flags else f"rm {paths[0]}"
+        return f"rm -r {paths[0]}" if "r" in flags or "$" in flags else f"rm {paths[0]}"
     if function == "writefile":
         paths = paths[1:2]
     return " ".join((_DEEDS[function], *paths[:2]))
@@ -243,8 +251,8 @@ def _path(argument: str) -> str:
 def _piece(argument: str) -> str:
     inside = re.fullmatch(r"(?:expand|fnameescape|fnamemodify|glob|resolve|simplify)\((.*)\)", argument.strip(), re.S)
     text = inside[1].split(",")[0].strip() if inside else argument.strip()
-    quoted = re.fullmatch(r"'([^'\n]*)'|\"([^\"\\\n]*)\"", text)
+    quoted = re.fullmatch(r"'([^'\n]*)'|\"([^\"\\\n]*)\"|\[\[([^\]\n]*)\]\]", text)
     if quoted is not None:
-        plain = quoted[1] or quoted[2] or ""
+        plain = quoted[1] or quoted[2] or quoted[3] or ""
         return re.sub(r"[^\w./~$*-]", lambda sign: "\\" + sign[0], plain)
     return f'"{text}"' if re.fullmatch(r"\$\w+", text) else '"$unknown"'

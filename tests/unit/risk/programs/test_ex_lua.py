@@ -49,3 +49,27 @@ def test_programs_are_run_with_their_words() -> None:
     assert rated('lua vim.system({"rm", "-rf", "/etc"})') == "high"
     assert rated('lua vim.fn.jobstart({"sh", "-c", "rm -rf ~"})') == "high"
     assert rated('lua vim.system({"ls", "-l"})') == "medium"
+
+
+@each(
+    "code",
+    [
+        'lua vim.fn["delete"](vim.fn.expand("~"), "rf")',
+        'lua local d=vim.fn.delete; d(vim.fn.expand("~"),"rf")',
+        'lua vim.api.nvim_call_function("delete", {vim.fn.expand("~"), "rf"})',
+        "lua vim.fn.delete(vim.fn.expand([[~]]), [[rf]])",
+        'lua require("plenary.path"):new("/etc"):rm({recursive=true})',
+        'call call("delete", [expand("~"), "rf"])',
+        'let F=function("delete") | call F($HOME, "rf")',
+        'call delete(fnamemodify("~", ":p"), "rf")',
+        '=vim.fn.delete(vim.fn.expand("~"), "rf")',
+    ],
+)
+def test_a_function_that_deletes_is_found_however_it_is_called(code: str) -> None:
+    assert rated(code) == "high"
+    assert rated(code.replace("~", "build").replace("/etc", "build").replace("$HOME", '"build"')) == "medium"
+
+
+def test_a_script_in_lua_that_comes_in_is_read() -> None:
+    assert classify('nvim -l - <<< \'vim.fn.delete(vim.fn.expand("~"), "rf")\'').level.value == "high"
+    assert classify("nvim -l - <<< 'print(1)'").level.value == "medium"
