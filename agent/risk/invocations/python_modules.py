@@ -41,7 +41,11 @@ def run_module(walker: Walker, invocation: Invocation, module: Word) -> Invocati
     elif module.text == "timeit":
         _timed(walker, invocation, rest)
     elif module.text == "json.tool":
-        operands = [word for word in rest if not word.text.startswith("-") or word.text == "-"]
+        operands = [
+            word
+            for before, word in itertools.pairwise([module, *rest])
+            if (word.text[:1] != "-" or word.text == "-") and not (before.text[:3] == "--i" and "=" not in before.text)
+        ]  # only `--indent` takes the next word, also shortened
         walker.add("read", operands[:1], invocation.place, invocation=invocation)
         written = operands[1:2] or [word for word in operands if several(word)]
         if written:

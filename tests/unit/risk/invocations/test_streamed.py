@@ -32,4 +32,7 @@ def test_an_address_that_is_searched_for_is_none() -> None:
 
 def test_what_root_writes_below_etc_is_high_whichever_program_writes_it() -> None:
     assert classify("sudo python3 -m json.tool a.json /etc/docker/daemon.json").level.value == "high"
+    for options in ("--indent 2", "--ind 2 --sort-keys", "--indent=2", "--compact"):
+        assert classify(f"sudo python3 -m json.tool {options} a.json /etc/docker/daemon.json").level.value == "high"
+        assert classify(f"python3 -m json.tool {options} a.json").level.value == "low"
     assert classify("sudo ffmpeg -i a.mp4 /etc/motd").level.value == "high"
