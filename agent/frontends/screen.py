@@ -130,7 +130,11 @@ class Screen(Struct, eq=False):
                 press.key in (Keys.BracketedPaste, Keys.Backspace, Keys.ControlW, Keys.ControlU) or len(press.key) == 1
             ):
                 self.set_aside(press.data)
-        self.set_aside(_unread(self.input))
+        unread = _unread(self.input)
+        parser = getattr(self.input, "vt100_parser", None)
+        if isinstance(parser, KeysOnly):
+            parser.heard(unread)
+        self.set_aside(unread)
         return bool("".join(self.ahead[before:]).strip())
 
     def typed_ahead(self) -> str:

@@ -68,6 +68,12 @@ class KeysOnly(Vt100Parser):
                 super().feed(data[at:])
                 return
 
+    def heard(self, text: str) -> None:
+        """Count the answers in `text`, which was read past this parser: of keys from before a question."""
+        if self.tried and (count := text.count(IS_WELL)):
+            self.answers = True
+            self.answered = min(self.asked, self.answered + count)
+
     def _pastes(self) -> bool:
         return self._in_bracketed_paste
 

@@ -134,3 +134,19 @@ def test_one_that_answered_is(own_terminal: Screen) -> None:
     own_terminal.input.vt100_parser.feed("\x1b[0n")
     number, seconds = own_terminal.ask_terminal()
     assert number == 1 and seconds > 1
+
+
+def test_an_answer_that_came_with_keys_from_before_a_question_counts() -> None:
+    other, own = os.openpty()
+    with open(own, closefd=True) as file, open(other, "wb", buffering=0) as keyboard:
+        screen = Screen(input=create_input(file), output=DummyOutput())
+        screen.try_terminal()
+        keyboard.write(b"and then\x1b[0n")
+        screen.set_aside_typed_ahead()
+        assert screen.typed_ahead() == "and then"
+        assert screen.ask_terminal() == (1, 5.0)
+        keyboard.write(b"\x1b[0n")
+        screen.set_aside_typed_ahead()
+        screen.ask_terminal()
+        screen.input.vt100_parser.feed("\x1b[0n")
+        assert screen.input.vt100_parser.answered == screen.input.vt100_parser.asked == 2
