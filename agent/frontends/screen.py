@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import sys
@@ -15,7 +16,7 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.defaults import create_input
-from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
+from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead, store_typeahead
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
 from prompt_toolkit.output.color_depth import ColorDepth
@@ -148,9 +149,19 @@ class Screen(Struct, eq=False):
         """Find out, before there is any question, whether the terminal answers: one that does not is not waited for then."""
         parser = getattr(self.input, "vt100_parser", None)
         if isinstance(parser, KeysOnly) and not self.dumb and _is_terminal(self.input) and not parser.tried:
-            parser.tried = True
+            parser.tried, self._asked = True, time.monotonic()
             self.output.write_raw(QUESTION)
             self.output.flush()
+
+    async def first_answer(self) -> None:
+        """Wait for the terminal's answer to having been tried, a moment at most: what runs next would read it as keys."""
+        parser = getattr(self.input, "vt100_parser", None)
+        if not isinstance(parser, KeysOnly) or not parser.tried or parser.answers:
+            return
+        with self.input.raw_mode():
+            while not parser.answers and time.monotonic() - self._asked < _UNSURE:
+                store_typeahead(self.input, self.input.read_keys())
+                await asyncio.sleep(0.005)
 
     def ask_terminal(self) -> tuple[int, float]:
         """Have the terminal tell when it has shown all so far: the number of its answer, and the seconds within which that comes.

@@ -114,6 +114,7 @@ class GoalPrompt:
             finally:
                 self._guard.other_key()
             if not self._searching:
+                await self._screen.first_answer()
                 return line
             text = await self._chosen(line or "")
             if self._left:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 
 import pytest
 from prompt_toolkit.input import create_input
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.input.typeahead import get_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.output import DummyOutput
@@ -150,3 +152,14 @@ def test_an_answer_that_came_with_keys_from_before_a_question_counts() -> None:
         screen.ask_terminal()
         screen.input.vt100_parser.feed("\x1b[0n")
         assert screen.input.vt100_parser.answered == screen.input.vt100_parser.asked == 2
+
+
+def test_what_runs_next_reads_no_answer_of_the_terminal() -> None:
+    other, own = os.openpty()
+    with open(own, closefd=True) as file, open(other, "wb", buffering=0) as keyboard:
+        screen = Screen(input=create_input(file), output=DummyOutput())
+        screen.try_terminal()
+        keyboard.write(b"ab\x1b[0nc")
+        asyncio.run(screen.first_answer())
+        assert "".join(press.data for press in get_typeahead(screen.input)) == "abc"
+        assert screen.ask_terminal() == (1, 5.0)
