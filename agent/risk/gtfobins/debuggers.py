@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST = 50  # lines
 # What stands in front of a command that it is done with or for.
 _AROUND = LazyPattern(
-    r"\s*(?:(?:server|silent|taas|tfaas|faas|sudo)\s+|(?:thread|frame)\s+apply\s+\S+\s+(?:-\w+\s+)*|w(?:ith)?\s.*?\s--\s+"
+    r"\A\s*(?:(?:server|silent|taas|tfaas|faas|sudo)\s+|(?:thread|frame)\s+apply\s+\S+\s+(?:-\w+\s+)*|w(?:ith)?\s.*?\s--\s+"
     r"|(?:command\s+alias|alias|define|document)\s+(?:-\w+\s+)*\S+\s*=?\s+)+"
 )
 _SHELL = LazyPattern(

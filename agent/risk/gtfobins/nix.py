@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,12 @@ _FETCHES = LazyPattern(r"fetch[A-Z]\w*|fetchurl|fetchgit|getFlake")
 _EXECUTES = LazyPattern(r"\bexec\s*\[([^\]]*)\]")
 _ADDRESS = LazyPattern(r"(?:[\w.-]+=)?[a-z][a-z0-9+.-]*://.*")
 _FLAKE = LazyPattern(r"(?:github|gitlab|sourcehut|git|hg|tarball|file|https?|ssh|flake)(?:\+\w+)?:(?!NixOS/|nixpkgs\b)")
-_COMMENT = LazyPattern(r"#[^\n]*|/\*.*?\*/")
-_PLAIN_TEXT = LazyPattern(r"\"(?:[^\"\\$]|\\.)*\"")
+# Texts and comments as they follow each other: each may hold signs of the other. What has no end is left.
+_WITHIN = LazyPattern(r"\"(?:[^\"\\]|\\.)*\"|(#[^\n]*|/\*.*?\*/)|(?P<open>\".*|/\*.*)", re.S)
 _BOUND = LazyPattern(r"(?<![\w'.-])([A-Za-z_][\w'-]*)(?:\.[\w'.-]+)?\s*[=:](?!=)")
 _NAME = LazyPattern(r"(?<![\w'.-])[A-Za-z_][\w'-]*(?:\.[A-Za-z_][\w'-]*)*")
 # A path, a place to look up, an address, or a name that is put together.
-_OUTSIDE = LazyPattern(r"[<~][\w./-]+>?|/[\w.]|://|\$|\.\s*[\"(]|''")
+_OUTSIDE = LazyPattern(r"[<~][\w./-]+>?|/[\w.]|://|\.\s*[\"(]")
 
 
 def nix(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -74,7 +75,9 @@ def expression(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def only_calculates(text: str) -> bool:
     """Tell whether an expression calls nothing but functions without effects, and reads nothing."""
-    plain = _PLAIN_TEXT.sub(" 0 ", _COMMENT.sub(" ", text)) if "''" not in text else text
+    if UNKNOWN in text or "$" in text or "''" in text:
+        return False
+    plain = _WITHIN.sub(lambda found: UNKNOWN if found["open"] else " " if found[1] else '""', text)
     if UNKNOWN in plain or _OUTSIDE.search(plain):
         return False
     bound = {found[1] for found in _BOUND.finditer(plain)} - names("nix.effects")

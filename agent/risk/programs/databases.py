@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent.risk.inline.texts import joined
 from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.invocations.written_code import judge_text
 from agent.risk.paths.secret_paths import is_secret
@@ -34,7 +33,7 @@ _MONGO_DESTROY = pattern("mongo.destroy")
 _MONGO_CHANGE = pattern("mongo.change")
 
 
-_KEPT_STATEMENTS = frozenset(("file", "dump", "opaque"))  # what a file or a dump holds, packed or not
+KEPT_STATEMENTS = frozenset(("file", "dump", "opaque"))  # what a file or a dump holds, packed or not
 
 
 def database(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
@@ -52,7 +51,7 @@ def database(walker: Walker, invocation: Invocation, table: Program, args: Args)
     if table.name == "mongosh":
         _judge_javascript(walker, invocation, texts)
     if not texts and invocation.stdin is not None:
-        made = not _KEPT_STATEMENTS.intersection(invocation.stdin[1].split())
+        made = not KEPT_STATEMENTS.intersection(invocation.stdin[1].split())
         reason = "runs statements that cannot be seen" + (" before another command has made them" if made else "")
         walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
     elif args.has("-f", "--file", "--init", "-i") and table.name in ("psql", "sqlcmd", "mysql"):
@@ -237,65 +236,6 @@ def wordpress(walker: Walker, invocation: Invocation, table: Program, args: Args
     if len(texts) == used:
         walker.add("db-change", [], invocation.place, reason="runs statements that cannot be seen", rule="db.stdin")
     return None, ""
-
-
-_LUA_CALL = pattern("redis.call")
-
-_LUA_COMPUTED = LazyPattern(
-    r"\b(?:redis|server)\.p?call\s*\(\s*(?!['\"]\w+['\"]\s*[,)])|\b(?:redis|server)\s*\[|\b(?:redis|server)\.p?call\b(?!\s*\()"
-    r"|\b(?:load|loadstring|_G|getfenv)\b"
-)
-
-
-def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """Names of commands in any case; those on standard input are judged line by line where they are known."""
-    args.operands = [word.part(word.text.lower()) if index < 3 else word for index, word in enumerate(args.operands)]
-    verb = args.operands[0].text if args.operands else ""
-    if verb in ("eval", "eval_ro", "function") or (verb == "script" and len(args.operands) > 2):
-        _lua(walker, invocation, " ".join(word.text for word in args.operands[1:]))
-    for word in args.values("--eval"):
-        _lua(walker, invocation, (walker.files.read(word, invocation.cwd) or ("", ""))[0] or "")
-    if verb in ("del", "unlink") and any("every" in word.taint.split() for word in args.operands[1:]):
-        reason = "deletes every key that another command lists"
-        walker.add("db-destroy", [], invocation.place, reason=reason, rule="db-destroy.listed")
-    if (args.has("--scan") and _is_any(args.value("--pattern"))) or (verb == "keys" and _is_any(args.operands[-1])):
-        return None, "every"
-    if not args.has("--pipe") and (args.operands or invocation.stdin is None):
-        return None
-    text = (invocation.stdin or (None, ""))[0]
-    for line in (text or "").splitlines()[:200]:
-        _redis_line(walker, invocation, line)
-    if not text or UNKNOWN in text:
-        made = not _KEPT_STATEMENTS.intersection((invocation.stdin or ("", "file"))[1].split())
-        reason = "runs commands that cannot be seen" + (" before another command has made them" if made else "")
-        walker.add("db-destroy" if made else "db-change", [], invocation.place, reason=reason, rule="db.stdin")
-    return None, ""
-
-
-def _is_any(pattern_of_keys: Word | None) -> bool:
-    return pattern_of_keys is None or not pattern_of_keys.text.strip("*?")
-
-
-def _lua(walker: Walker, invocation: Invocation, code: str) -> None:
-    """Commands that a Lua text calls; one whose name is computed may be any."""
-    whole, _ = joined(code)
-    for found in _LUA_CALL.finditer(whole):
-        _redis_line(walker, invocation, " ".join(group for group in found.groups() if group))
-    names = {found[1].lower() for found in _LUA_CALL.finditer(whole)}
-    if not names.isdisjoint(("keys", "scan")) and not names.isdisjoint(("del", "unlink")):
-        reason = "deletes the keys that it lists"
-        walker.add("db-destroy", [], invocation.place, reason=reason, rule="db-destroy.listed")
-    if _LUA_COMPUTED.search(whole):
-        reason = "has the server run a command whose name is computed, which hides what it does"
-        walker.add("run-opaque", [], invocation.place, reason=reason, rule="db.computed")
-
-
-def _redis_line(walker: Walker, invocation: Invocation, line: str) -> None:
-    words = line.replace('"', " ").replace("'", " ").split()
-    if words:
-        inner = invocation.inner([Word(text, *invocation.place) for text in ("redis-cli", *words)], "redis-cli")
-        inner.stdin = None
-        walker.dispatch(inner)
 
 
 def influx(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

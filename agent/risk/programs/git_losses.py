@@ -38,11 +38,11 @@ def _only_tells(words: list[Word]) -> bool:
             break
         letters, excluded, value = text[1:].partition("e") if re.match(r"-[^-]", text) else ("", "", "")
         dry = dry or "n" in letters
-        if text == "--exclude" or (excluded and not value):
+        if (text[2:] and "--exclude".startswith(text)) or (excluded and not value):
             next(texts, "")
-        elif len(text) > 3 and "--dry-run".startswith(text):
+        elif text[2:] and "--dry-run".startswith(text):
             dry = True
-        elif text == "--no-dry-run":
+        elif text.startswith("--no-"):
             dry = False
     return dry
 

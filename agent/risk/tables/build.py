@@ -72,7 +72,7 @@ _TAKE_DATA = (
 _INPUTS = ("data", "code", "commands", "unknown")
 # Handlers that read standard input as code, or as what is sent.
 _JUDGES_INPUT = (
-    "invocations.interpreters:", "invocations.shells:", "programs.databases:database", "programs.databases:redis",
+    "invocations.interpreters:", "invocations.shells:", "programs.databases:database", "programs.redis:redis",
     "programs.editors:", "programs.text:", "programs.http:", "programs.network:mail", "programs.network:netcat", "programs.network:socat",
 )  # fmt: skip
 _WRAPS = {kind: f"invocations.wrappers:{kind}" for kind in ("argv", "keyword", "joined", "each")}

@@ -99,3 +99,9 @@ def test_files_of_statements_are_code() -> None:
         "redis-cli --pipe < x",
     ):
         assert classify(command).level is Level.MEDIUM
+
+
+@each("place", ["/dev/stdin", "-", "/proc/self/fd/0"])
+def test_a_script_of_redis_on_standard_input(place: str) -> None:
+    assert classify(f"redis-cli --eval {place} <<< 'return redis.call(\"flushall\")'").level is Level.HIGH
+    assert classify(f"redis-cli --eval {place} < x.lua").level is not Level.LOW

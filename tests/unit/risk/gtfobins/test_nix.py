@@ -66,6 +66,21 @@ def test_nothing_around_hides_what_has_effects(before: list[str], effect: str, a
     assert classify(f"nix eval --expr {shlex.quote(joined)}").level is not Level.LOW
 
 
+@given(st.text('#/*"\\ax \n', max_size=8), st.text("#/*ax ", max_size=4))
+def test_signs_of_comments_in_texts_hide_nothing(inside: str, comment: str) -> None:
+    text = inside.replace("\\", "\\\\").replace('"', '\\"')
+    for behind in ("", f" # {comment}", f' + "{comment}"'):
+        expression = f'"{text}" + import ./x.nix{behind}'
+        assert classify(f"nix eval --expr {shlex.quote(expression)}").level is not Level.LOW, expression
+
+
+def test_comments_are_left_out() -> None:
+    for text in ("1 # import ./x.nix", "1 /* import ./x.nix\n*/ + 1.05", '"# a" + "/* b" # import ./x.nix'):
+        assert classify(f"nix eval --expr {shlex.quote(text)}").level is Level.LOW, text
+    for text in ("1 /* import ./x.nix", '"${import ./x.nix}"', '"#${toString 1}" + import ./x.nix'):
+        assert classify(f"nix eval --expr {shlex.quote(text)}").level is not Level.LOW, text
+
+
 @each(
     "command",
     [

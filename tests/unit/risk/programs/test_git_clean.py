@@ -18,7 +18,18 @@ def test_n_among_other_letters() -> None:
 
 @each(
     "words",
-    ["-fdx -en", "-fdxen", "-fdx -e -n", "-fdx --exclude -n", "-fdx --exclude=-n", "-fdx -- -n", "-fdxn --no-dry-run"],
+    [
+        "-fdx -en",
+        "-fdxen",
+        "-fdx -e -n",
+        "-fdx --exclude -n",
+        "-fdx --exclude=-n",
+        "-fdx -- -n",
+        "-fdxn --no-dry-run",
+        "-fdx --excl -n",
+        "-fdx --e -n",
+        "-n --no-dry -fdx",
+    ],
 )
 def test_n_that_is_no_option(words: str) -> None:
     assert classify(f"git clean {words}").level is Level.HIGH
