@@ -26,6 +26,7 @@ from agent.text.sizes import size_words
 
 _NOT_KEPT = "what it changes could not be kept, so this run cannot be undone"
 _WAY_OUT = "run it with --no-persist, which keeps nothing"
+_ENDED = "it ran unasked and was ended"
 _MAY_IT = 'at a terminal you are asked whether it may, and a rule with `confine = "off"` lets it'
 _SINCE_THE_LOOK = 50_000_000
 """ns by which files may have been looked at before a run is begun, and by which the times of file systems lag."""
@@ -60,8 +61,8 @@ class DirectRuns:
         if not item.refused:
             return item
         attempt.becomes(await self.rater.wanted_more(attempt.proposal, attempt.rated, item.refused))
-        attempt.note = f"it ran unasked and was ended: {held_words(item.refused)}"
-        return f"{attempt.note}; {_MAY_IT}"
+        attempt.note = _ENDED  # what it tried is the reason of its new rating
+        return f"{_ENDED}: {held_words(item.refused)}; {_MAY_IT}"
 
     async def confirmed(self, attempt: Attempt, *, promised: str) -> CommandItem | None:
         """Run what the person agreed to. None where it is not any more what they agreed to: nothing ran, and they are asked again."""
