@@ -50,7 +50,9 @@ def test_what_wanted_more_is_recorded_rated_higher_and_asked_for():
     rated = log.only(CommandRated)[-1]
     assert rated.report.level is Level.MEDIUM
     assert rated.report.findings[0].reason == f"it tried to {WANTED}, which its rating does not say"
-    assert WANTED in person.asked[0].note
+    assert (
+        WANTED in person.asked[0].report.findings[0].reason and person.asked[0].note == "it ran unasked and was ended"
+    )
     assert [run.rights for run in executor.ran] == [Rights(), None]
 
 
