@@ -12,7 +12,6 @@ from agent.text.lazy_pattern import LazyPattern
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_MOST = 50  # lines
 # What stands in front of a command that it is done with or for.
 _AROUND = LazyPattern(
     r"\A\s*(?:(?:server|silent|taas|tfaas|faas|sudo)\s+|(?:thread|frame)\s+apply\s+\S+\s+(?:-\w+\s+)*|w(?:ith)?\s.*?\s--\s+"
@@ -51,7 +50,7 @@ def debugger(walker: Walker, invocation: Invocation, word: Word) -> None:
         inline_code.judge(walker, invocation, code[1], "python", word.taint)
         runs(walker, invocation, word)
         return
-    for line in text.splitlines()[:_MOST]:
+    for line in text.splitlines():
         for each in line.split(";") if name in _SEVERAL else (line,):
             _command(walker, invocation, word.part(_AROUND.sub("", each.strip(), count=1)), name)
     texts(walker, invocation, word)

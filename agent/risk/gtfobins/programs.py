@@ -104,7 +104,7 @@ def tex(walker: Walker, invocation: Invocation, word: Word) -> None:
     for given in (*invocation.words[1:], *([word.part(read)] if read else [])):
         other = given.part(_with_definitions(given.text)) if "\\def" in given.text else given
         for found in re.finditer(
-            r"\\(?:write18|ShellEscape)\s*\{([^}]*)\}|\\(?:input|include|openin\S*?)[\s={]*\"?\|\s*\"?([^\"}]*)|psfile=[\"'`]+([^\"']*)",
+            r"\\(?:write18|ShellEscape)\s*\{([^}]*)(?:\}|\Z)|\\(?:input|include|openin[^\s={]{0,60})[\s={]*\"?\|\s*\"?([^\"}]*)|psfile=[\"'`]+([^\"']*)",
             other.text,
         ):
             shell_text(walker, invocation, other.part(next(group for group in found.groups() if group is not None)))
@@ -112,12 +112,17 @@ def tex(walker: Walker, invocation: Invocation, word: Word) -> None:
             inline_code.judge(walker, invocation, found.group(1), "lua", other.taint)
 
 
+_LONGEST = 100_000  # characters that short macros may make of a text
+
+
 def _with_definitions(text: str) -> str:
     """The text with short macros that it defines written out."""
-    for found in islice(re.finditer(r"\\def\s*(\\[A-Za-z]+)\s*\{([^{}]*)\}", text), 20):
+    for found in islice(re.finditer(r"\\def\s*(\\[A-Za-z]+)\s*\{([^{}]{0,500})\}", text), 20):
         written = found[2].replace("\\", r"\\")
         used = re.sub(rf"{re.escape(found[1])}(?![A-Za-z])", written, text[found.end() :])
-        text = (text[: found.end()] + used)[:20_000]
+        if len(used) > _LONGEST:
+            break
+        text = text[: found.end()] + used
     return text
 
 

@@ -23,7 +23,8 @@ _FORMATS = names("imagemagick.formats")
 _FILTERS = names("ffmpeg.filters")
 _GRAPH_OPTIONS = LazyPattern(r"-(?:vf|af|lavfi|filter(?:_complex)?(?::.*)?)")
 _WRITTEN_BY_FILTER = LazyPattern(
-    r"(?:metadata=[^,;]*?\bfile|\w*_?stats_file|log_path|\bstats|vidstabdetect=[^,;]*?\bresult|signature=[^,;]*?\bfilename)"
+    r"(?:metadata=(?:(?!metadata=)[^,;])*?\bfile|stats_file|log_path|\bstats|vidstabdetect=(?:(?!vidstabdetect=)[^,;])*?\bresult"
+    r"|signature=(?:(?!signature=)[^,;])*?\bfilename)"
     r"=([^:,;]+)"
 )
 _QUOTED = LazyPattern(r"'[^']*'|\\.", re.S)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _KEPT = frozenset(("file", "dump", "opaque"))  # what lies in a file, packed or not
 _BREAKS = LazyPattern(r"[\n;]|&&|\|\|")
-_MOST_LINES = 200
 _UNLISTED = ("run.subcommand", "run.unknown")
 _KNOWN = ("data", "code")
 
@@ -77,20 +76,36 @@ def judge_given_lines(walker: Walker, invocation: Invocation, table: Program, ar
 _ENDS = frozenset((";", "\\;", "--", ";;"))
 
 
+# What stands behind `--` is always a command of their own.
+_BY_DASHES = ("ovs-vsctl", "ovn-nbctl", "ovn-sbctl", "vtep-ctl")
+
+
+def _is_own(word: Word) -> bool:
+    return word.text.rpartition("/")[2] in _BY_DASHES
+
+
 def _judge_following(walker: Walker, invocation: Invocation, table: Program) -> None:
     """Judge commands behind a word that ends the one before: `nft list ruleset ';' flush ruleset`, `ovs-vsctl show -- del-br x`."""
     words = invocation.words
-    for at, word in enumerate(words[2:-1], 2):
-        if word.text in _ENDS or (word.text[-1:] == ";" and " " not in word.text):
-            following = words[at + 1 :]
-            if word.text != "--" or following[0].text in table.cases:
-                _dispatch(walker, invocation, following)
+    for at, word in enumerate(words[2:], 2):
+        following = words[at + 1 :]
+        if table.input == "commands" and word.text not in _ENDS and (found := _BREAKS.search(word.text)):
+            texts = [word.text[found.end() :], *(other.text for other in following)]
+            behind = [word.part(text) for text in " ".join(texts).split()]
+            if behind and behind[0].text in table.cases:
+                _dispatch(walker, invocation, behind)
+                return
+        if following and (word.text in _ENDS or (word.text[-1:] == ";" and " " not in word.text)):
+            first = next((other.text for other in following if other.text[:1] != "-"), "")
+            if word.text == "--" and first not in table.cases and not _is_own(invocation.words[0]):
+                continue
+            _dispatch(walker, invocation, following)
             return
 
 
 def judge_lines(walker: Walker, invocation: Invocation, text: str, given: list[Word]) -> None:
     """Judge each line of commands in the program's own language; in the room that `given` opens (`crm configure`) high counts."""
-    for line in _BREAKS.split(text)[:_MOST_LINES]:
+    for line in _BREAKS.split(text):
         plain = line.strip()
         if not plain or plain.startswith("#") or plain.lower() in names("consoles.fillers"):
             continue

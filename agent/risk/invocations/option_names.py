@@ -74,7 +74,7 @@ def judge_run_value(walker: Walker, invocation: Invocation, name: str, word: Wor
     level = Level.HIGH if open_ else None
     reason = f"may run or load {{targets}}, by its option {name[:30]}"
     walker.add("run", [word], invocation.place, level=level, reason=reason, rule="run.option")
-    given = _passed_on(invocation, name)
+    given = _passed_on(walker, invocation, name)
     if given or _IS_COMMAND.search(word.text):
         _judge_command(walker, invocation, word, given)
 
@@ -83,11 +83,14 @@ _IS_COMMAND = LazyPattern(r"\w[\s<>|;&]|[\s|;&<]\w|\$\(|`|\{\w+,")
 _UNREAD = ("run-opaque", "parse", "unreadable", "run.")
 
 
-def _passed_on(invocation: Invocation, name: str) -> list[Word]:
+def _passed_on(walker: Walker, invocation: Invocation, name: str) -> list[Word]:
     """Words for what the option `name` has run: `--post-renderer sh --post-renderer-args -c`."""
+    walker.work.spend(len(invocation.words) / 50)
     options = tuple(f"{name}-{ending}" for ending in ("arg", "args", "opt", "opts", "option", "options"))
     found = []
     for index, word in enumerate(invocation.words):
+        if not word.text.startswith(name):
+            continue
         option, equals, value = word.text.partition("=")
         if option in options and (equals or index + 1 < len(invocation.words)):
             found.append(word.part(value) if equals else invocation.words[index + 1])

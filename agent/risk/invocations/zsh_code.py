@@ -11,8 +11,10 @@ from agent.risk.reader.words import Invocation
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-# Behind a pattern; in front of the code stand other qualifiers, numbers among them (`*(.om[1,3]e{…})`).
-_QUALIFIERS = re.compile(r"(?<=[\w*?/.\])\"'~}])\((?:#q)?(?:[^()\s'\"`$|;&e+]|\[[\d,-]*\])*(?:e([^\w\s])|\+([\w-]+))")
+# Behind a pattern; in front of the code stand other qualifiers, numbers among them (`*(.om[1,3]Lk+1e{…})`).
+_QUALIFIERS = re.compile(
+    r"(?<=[\w*?/.\])\"'~}])\((?:#q)?(?:[^()\s'\"`$|;&e+]|\+(?:\d|[rwxst]+[:,\]}]))*(?:e([^\w\s])|\+([A-Za-z_][\w-]*))"
+)
 _MOST = 50
 
 

@@ -47,8 +47,9 @@ _NO_WORKSPACE = LazyPattern(
 _VCS = LazyPattern(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)", re.I)
 _ITSELF = ("", ".", "..", "./")
 # Nothing in it that a name would have to have: `[!q]*`, `?*`, `*/`.
-_ANY = r"(?:[*?]|\[[!^][^]/]*\]|\[[^]/]*a-z[^]/]*\])*"
-_WILD = LazyPattern(rf"(?=.*\*)(?:\.{{1,2}}/)*(?:\*\.\*|\.{{0,2}}{_ANY}(?:/\.?{_ANY})*)")
+# What was read is not read in another way (`*+`), of which there are any number.
+_ANY = r"(?:[*?]|\[(?:[!^]|(?=[^]/]*a-z))[^]/]*\])*+"
+_WILD = LazyPattern(rf"(?=.*\*)(?:\.{{1,2}}/)*+(?:\*\.\*|\.{{0,2}}{_ANY}(?:/\.?{_ANY})*+)")
 
 
 class Scopes:

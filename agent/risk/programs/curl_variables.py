@@ -13,7 +13,7 @@ from agent.risk.tables.options import Args
 if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
-_EXPANDED = re.compile(r"\{\{(\w+)[^{}]*\}\}")
+_EXPANDED = re.compile(r"\{\{(\w+)(?:[^\w{}][^{}]*)?\}\}")
 
 
 def written_out(walker: Walker, invocation: Invocation, args: Args) -> Invocation:

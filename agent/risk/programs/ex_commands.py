@@ -36,7 +36,7 @@ _MODIFIERS = names("ex.modifiers")
 _SETTINGS = names("ex.settings")
 _FUNCTIONS = names("ex.functions")
 _SETTING = re.compile(r"(?:no|inv)?([a-z]+)[!?&]?(?:[-+^]?[=:](?:\\.|\S)*)?")
-_CALLED = re.compile(r"([\w.#:&@>-]*[\w\])])\s*\(")
+_CALLED = re.compile(r"(?<![\w.#:&@>-])([\w.#:&@>-]*[\w\])])\s*\(")
 _RANGE = re.compile(r"(?:[%*\s:]|\d+|[.$,;+-]|'[\w<>\[\]]|\\[/?&]|[/?](?:\\.|[^\\/?\n])*(?:[/?]|$))*")
 _NORMAL_RUNS = re.compile(r"[:!@QZK=\x00-\x1a\x1c-\x1f]|g[xF]")
 
@@ -112,7 +112,8 @@ def _command(name: str, text: str, found: ExScript, depth: int) -> str:
         read_ex(quoted[2], found, depth + 1)
         return ""
     if _is(name, "norm[al]"):
-        found.unread = argument[:40] if _NORMAL_RUNS.search(argument) else ""
+        if _NORMAL_RUNS.search(argument):
+            found.unread = argument[:40]
         return ""
     if _is(name, "g[lobal]", "v[global]"):
         inside = re.match(r"([^\w\s|\"])(?:\\.|(?!\1).)*(?:\1|$)", behind, re.S)
@@ -181,7 +182,7 @@ def _expression(text: str, found: ExScript) -> None:
 
 
 _LUA_COMMANDS = re.compile(
-    r"\bvim\.(?:cmd(?:\.\w+)?|command|api\.nvim_(?:command|exec2?)|fn\.execute)\s*\(?\s*(?:'([^'\n]*)'|\"((?:\\.|[^\"\\\n])*)\"|\[\[(.*?)\]\])",
+    r"\bvim\.(?:cmd(?:\.\w+)?|command|api\.nvim_(?:command|exec2?)|fn\.execute)\s*\(?\s*(?:'([^'\n]*)'|\"((?:\\.|[^\"\\\n])*)\"|\[\[(.*?)(?:\]\]|\Z))",
     re.S,
 )
 _LUA_LISTS = re.compile(r"\b(?:vim\.system|system|systemlist|jobstart|spawn)\s*\(\s*\{([^{}]*)\}")
@@ -217,7 +218,7 @@ def _read_lua(code: str, found: ExScript, depth: int) -> None:
     found.deeds += called.deeds
 
 
-_ARGUMENT = re.compile(r"(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\([^()]*\)|\[\[.*?\]\]|[^,])+", re.S)
+_ARGUMENT = re.compile(r"(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\([^()]*\)|\[\[[^\[\]]*\]\]|[^,])+", re.S)
 
 
 def _arguments(text: str) -> list[str]:
@@ -239,13 +240,18 @@ def _as_command(function: str, arguments: list[str]) -> str:
 _HOME = re.compile(
     r"\bvim\.env\.(\w+)|\b(?:os\.)?(?:getenv|environ)\(\s*['\"](\w+)['\"]\s*\)|\b(?:vim\.)?(?:uv|loop)\.os_(home)dir\(\)"
 )
-_JOINS = re.compile(r"\s*\.\.?\s*(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)")
+_JOINS = re.compile(r"'[^']*'|\"[^\"]*\"|(\.\.?)")  # texts, within which dots join nothing
 
 
 def _path(argument: str) -> str:
     """The path that the argument of a command stands for, also where it is put together of several pieces."""
     plain = _HOME.sub(lambda named: f"${(named[1] or named[2] or named[3]).upper()}", argument)
-    return "".join(_piece(piece) for piece in _JOINS.split(plain.replace("vim.fs.normalize", "expand")))
+    plain, pieces, at = plain.replace("vim.fs.normalize", "expand"), [], 0
+    for found in _JOINS.finditer(plain):
+        if found[1]:
+            pieces.append(plain[at : found.start()])
+            at = found.end()
+    return "".join(_piece(piece) for piece in (*pieces, plain[at:]))
 
 
 def _piece(argument: str) -> str:

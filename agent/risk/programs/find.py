@@ -34,6 +34,7 @@ def find(walker: Walker, invocation: Invocation, table: Program, args: Args) -> 
     index = 0
     while index < len(words) and (words[index].text in _LINKS or words[index].text.startswith(_BEFORE_ROOTS)):
         index += 2 if words[index].text == "-D" else 1
+    index = min(index, len(words))
     start = index = index + (index < len(words) and words[index].text == "--")
     while index < len(words) and words[index].text[:1] not in ("-", "(", "!"):
         index += 1

@@ -34,7 +34,7 @@ def _only_tells(words: list[Word]) -> bool:
     """Tell whether `clean` is a dry run: among its letters only `e` takes a value, what is left of the word or else the next one."""
     dry, texts = False, iter([word.text for word in words])
     for text in texts:
-        if text == "--":
+        if text in ("--", "--end-of-options"):
             break
         letters, excluded, value = text[1:].partition("e") if re.match(r"-[^-]", text) else ("", "", "")
         dry = dry or "n" in letters

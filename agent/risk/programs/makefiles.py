@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _DEFAULT_NAMES = ("GNUmakefile", "makefile", "Makefile")
-_MAX_LINES = 200
 _MACRO = re.compile(r"\s*(?:export\s+|override\s+)?([\w.]+)\s*(!|\?|\+|::?:?)?=\s*(.*)", re.S)
 _RULE = re.compile(r"[^\s=:#][^=:]*::?(?![=:])(?:[^;=]*;(.*))?", re.S)
 _USE = re.compile(r"\$[({](\w+)[)}]|\$([A-Za-z])")
-_SHELL = re.compile(r"\$[({]shell\s+(.*)[)}]|\$\{[^{}!]*:!(.*?)!", re.S)
+_SHELL = re.compile(r"\$[({]shell\s(?:(.*)[)}]|(.+))|\$\{[^{}!]*:!(.*?)!", re.S)
 _FILE = re.compile(r"\$[({]file\s+>{1,2}\s*([^\s,)}]+)")
 
 
@@ -83,7 +82,7 @@ def judge_recipes(walker: Walker, invocation: Invocation, files: list[Word]) -> 
         if given is None:
             continue
         feed_findings(walker, invocation, *given)
-        for line in (given[0] or "").splitlines()[:_MAX_LINES]:
+        for line in (given[0] or "").splitlines():
             _script(walker, invocation, line.strip().lstrip("-@ ").removeprefix("sh ").strip("'\""), {})
             for code in re.findall(r"`([^`]+)`", line):
                 _script(walker, invocation, code, {})
@@ -93,9 +92,9 @@ def judge_makefile(walker: Walker, invocation: Invocation, text: str) -> None:
     """Judge the recipes of a makefile, and the commands that make runs while it reads one, as shell text."""
     macros: dict[str, str] = {}
     prefix = "\t"
-    for line in text.replace("\\\n", " ").splitlines()[:_MAX_LINES]:
+    for line in text.replace("\\\n", " ").splitlines():
         for computed in _SHELL.finditer(line):
-            _script(walker, invocation, computed[1] or computed[2], macros)
+            _script(walker, invocation, computed[1] or computed[2] or computed[3] or "", macros)
         for written in _FILE.finditer(line):
             walker.add("write", [Word(written[1], *invocation.place)], invocation.place, invocation=invocation)
         if line.startswith(prefix):

@@ -41,7 +41,7 @@ def redis(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     if not args.has("--pipe") and (args.operands or invocation.stdin is None):
         return None
     text = (invocation.stdin or (None, ""))[0]
-    for line in (text or "").splitlines()[:200]:
+    for line in (text or "").splitlines():
         _redis_line(walker, invocation, line)
     if not text or UNKNOWN in text:
         made = not KEPT_STATEMENTS.intersection((invocation.stdin or ("", "file"))[1].split())

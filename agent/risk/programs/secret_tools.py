@@ -77,11 +77,16 @@ def _writes_unasked(walker: Walker, invocation: Invocation, args: Args, verb: st
 
 
 _GPG_TELLS = names("gpg.tells")
+_SHORTEST = 3  # what is longer may be short for another option
 
 
 def gpg(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """gpg: without a word for what to do, it decrypts a file into another, or takes keys that are in it."""
     told = {option for rule in table.flags for group in rule.options for option in group}
+    for name in sorted(args.names - told - _GPG_TELLS):
+        meant = min((option for option in told if option.startswith(name)), key=len, default="")
+        if meant and len(name) > _SHORTEST and not any(option.startswith(name) for option in _GPG_TELLS):
+            args.add(meant)
     done = args.names & told
     if done and all(
         name.startswith("--export-secret") for name in done

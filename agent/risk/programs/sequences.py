@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from agent.risk.reader.words import Invocation, Output
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _HELD = frozenset(("-n", "--no-act", "-h", "--help", "--version"))
 _VERSION = frozenset(("-h", "--help", "-v", "--version"))
+_REPAIRS = frozenset(("-f", "--fix"))  # whatever is odd in what it reads
 _SHOWS, _SHOWN = names("sequences.shows"), names("sequences.shown")
 _TAKES = {"unit": 1, "select": 1, "help": 1, "align-check": 2}
 
@@ -25,7 +27,7 @@ def parted(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         walker.reads = True
         return None, ""
     commands = words if words and words[0] in _SHOWS else words[1:]
-    if not commands or _changes(commands):  # without one, it asks for commands
+    if not commands or not args.names.isdisjoint(_REPAIRS) or _changes(commands):  # without one, it asks for commands
         walker.add(table.effect, args.operands, invocation.place, invocation=invocation)
     else:
         walker.reads = True
@@ -54,7 +56,19 @@ def several(walker: Walker, invocation: Invocation, table: Program, args: Args) 
 
 def beside_telling(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """Options of which the last decides, or of which each is obeyed: what tells does not hold back what acts."""
-    if args.names.isdisjoint(names(f"sequences.{table.name}")) or not args.names.isdisjoint(table.dry & _HELD):
+    acts, telling = names(f"sequences.{table.name}"), args.names & table.dry
+    if not telling or not any(_is_one_of(name, acts, table) for name in args.names) or not telling.isdisjoint(_HELD):
         return None
-    walker.add(table.effect, args.operands, invocation.place, invocation=invocation)
+    walker.add(table.effect or "change", args.operands, invocation.place, invocation=invocation)
     return None, ""
+
+
+_FEWEST = 5  # characters of a long option that is shortened
+
+
+def _is_one_of(name: str, options: Set[str], table: Program) -> bool:
+    """Tell whether an option is one of those, or may be short for one; where several begin so, the program would complain."""
+    if name in options:
+        return True
+    shortened = len(name) >= _FEWEST and name[:2] == "--" and name not in table.longs
+    return shortened and any(option.startswith(name) for option in options)

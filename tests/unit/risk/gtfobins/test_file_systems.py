@@ -62,3 +62,30 @@ def test_what_harms(command: str) -> None:
 @each("command", ['debugfs -R "$X" /dev/sda1', "cat cmds | xfs_io a.img", "xfs_io -c 'pread -v 0 100' /etc/shadow"])
 def test_what_cannot_be_seen_or_is_secret(command: str) -> None:
     assert classify(command).level is Level.MEDIUM
+
+
+@each("console", ["xfs_io f", "debugfs -w f", "redis-cli", "nft -i", "virsh", "birdc"])
+def test_a_line_counts_however_many_stand_before_it(console: str) -> None:
+    shown, done = {
+        "xfs_io f": ("stat", "truncate 0"),
+        "debugfs -w f": ("stat a", "rm a"),
+        "redis-cli": ("get x", "flushall"),
+        "nft -i": ("list ruleset", "flush ruleset"),
+        "virsh": ("list", "undefine x"),
+        "birdc": ("show protocols", "disable all"),
+    }[console]
+    for count in (1, 60, 250):
+        lines = "\n".join((*[shown] * count, done))
+        assert classify(f"{console} <<'E'\n{lines}\nE").level is not Level.LOW, count
+
+
+def test_what_debugfs_takes_out_by_an_option_is_written() -> None:
+    assert classify("debugfs -R 'ea_get -f /etc/passwd f a' a.img").level is Level.HIGH
+    assert classify("debugfs -R 'ea_get -f out f a' a.img").level is Level.MEDIUM
+    assert classify("debugfs -R 'ea_get f a' a.img").level is Level.LOW
+
+
+@each("program", ["xfs_io0", "debugfs1.2", "xfs_db-6"])
+def test_a_version_in_the_name_is_read(program: str) -> None:
+    for line in (f"{program} f", f"echo stat | {program} f", f"{program} -c stat f"):
+        assert "could not be rated" not in " ".join(one.reason for one in classify(line).findings), line

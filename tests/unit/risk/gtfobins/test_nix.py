@@ -107,3 +107,34 @@ def test_what_runs_here(command: str) -> None:
 )
 def test_what_nobody_knows(command: str) -> None:
     assert classify(command).level is Level.MEDIUM
+
+
+@each(
+    "text",
+    [
+        "-import ./x.nix",
+        '1 -import "x"',
+        '(builtins.elemAt [1import] 0) "x"',
+        '[1.import "x"]',
+        'let a = { __readFile = 1; }; in __readFile "x"',
+        'let a = { __toFile = 1; }; in __toFile "a" "b"',
+        "1 # a\rimport ./x.nix",
+        "__readFile",
+    ],
+)
+def test_names_are_read_as_nix_reads_them(text: str) -> None:
+    assert classify(f"nix eval --expr {shlex.quote(text)}").level is not Level.LOW
+    assert classify(f"nix eval .#x --apply {shlex.quote(text)}").level is not Level.LOW
+
+
+def test_built_in_commands_by_their_other_name_are_run() -> None:
+    text = 'let a = { __exec = 1; }; in __exec [ "rm" "-rf" "/" ]'
+    assert classify(f"nix eval --expr {shlex.quote(text)}").level is Level.HIGH
+    assert classify("nix eval --expr 'let x = -1; in 1.5 - x'").level is Level.LOW
+
+
+@each("flake", ["/tmp/x#y", "path:/tmp/x#y", "path:../x", "~/x#y", "../x#y"])
+def test_a_flake_from_outside_is_code_from_there(flake: str) -> None:
+    assert classify(f"nix eval {flake}").level is not Level.LOW
+    for option in ("--accept-flake-config", "--commit-lock-file", "--option pure-eval false"):
+        assert classify(f"nix eval .#x {option}").level is not Level.LOW

@@ -25,6 +25,7 @@ def test_n_among_other_letters() -> None:
         "-fdx --exclude -n",
         "-fdx --exclude=-n",
         "-fdx -- -n",
+        "-fdx --end-of-options -n",
         "-fdxn --no-dry-run",
         "-fdx --excl -n",
         "-fdx --e -n",

@@ -50,3 +50,49 @@ def test_an_option_that_acts_counts_beside_one_that_tells(program: str) -> None:
 def test_each_operand_of_chronyc_is_a_command() -> None:
     assert level("chronyc -m tracking 'sources -v'") is Level.LOW
     assert level("chronyc -m tracking sources shutdown") is not Level.LOW
+
+
+@each(
+    "line",
+    [
+        "nft list 'ruleset;flush' ruleset",
+        "nft list 'ruleset\nflush' ruleset",
+        "nft list ruleset ';flush' ruleset",
+        "nft list ruleset '\n' flush ruleset",
+        "ovs-vsctl show -- --if-exists del-br x",
+        "ovs-vsctl --no-wait show -- --if-exists del-br x",
+        "ovs-vsctl list br -- --all destroy qos",
+    ],
+)
+def test_a_command_ends_within_a_word_or_before_options(line: str) -> None:
+    assert level(line) is not Level.LOW
+
+
+@each(
+    "line",
+    ["mdadm -D --zero-super", "mdadm -D -w", "mdadm -E --udev-rules=/etc/x", "sfdisk -V --reor", "sfdisk -l --part-t"],
+)
+def test_an_option_that_acts_may_be_shortened(line: str) -> None:
+    assert level(f"{line} /dev/sda") is Level.HIGH
+
+
+def test_parted_that_repairs_what_it_reads_changes_it() -> None:
+    for option in ("-f", "--fix", "-sf"):
+        assert level(f"parted {option} /dev/sda print") is Level.HIGH, option
+
+
+@each("tells", ["-q", "-qp", "-qa", "-qi", "-V"])
+def test_rpm_that_tells_and_sets_rights_does_both(tells: str) -> None:
+    for acts in ("--restore", "--setperms", "--setugids", "--import", "--rebuilddb"):
+        assert level(f"rpm {tells} {acts} x") is Level.MEDIUM, acts
+    assert level(f"rpm {tells} x") is Level.LOW
+    assert level("rpm --erase x") is level("rpm -e x")
+
+
+def test_shortened_options_of_gpg_are_what_they_stand_for() -> None:
+    for line in ("--delete-secret-k x", "--fingerprint --yes --delete-secret-k x"):
+        assert level(f"gpg {line}") is Level.HIGH, line
+    for line in ("--list-keys --delete-k x", "--fingerprint --impor x"):
+        assert level(f"gpg {line}") is Level.MEDIUM, line
+    for line in ("--list-k", "--list-keys x", "--export -a x"):
+        assert level(f"gpg {line}") is Level.LOW, line

@@ -1,0 +1,48 @@
+"""What repeats what a pattern begins with, thousands of times, is rated in a moment: nothing is read in more than one way."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from agent.risk.classifier import classify
+from agent.risk.tables.store import program
+
+SIZE = 50_000
+MOST_SECONDS = 5.0  # a tenth of it is the rule; each of these took from twice as long to for ever
+LINES = {
+    "zsh": ("zsh -c 'ls *(", "[1]", "'"),
+    "brackets": ("rm ", "[!a-z]", "*x"),
+    "ranges": ("rm ", "[a-za-za-z]", "*x"),
+    "open brackets": ("rm ", "[a-z", "*"),
+    "dots": ("rm ", "./", "*x"),
+    "vim names": ("vim -es -c 'call ", "a", "' -c q"),
+    "vim joins": ('vim -es -c \'call delete("a"', ".b", ")' -c q"),
+    "vim lists": ("vim -es -c 'call delete(", "[[ ", ")' -c q"),
+    "lua": ("nvim -es -c 'lua ", "vim.cmd[[", "' -c q"),
+    "curl": ("curl --variable a=b --expand-url '{{", "a", "'"),
+    "make": ("make X='", "$(shell ", "'"),
+    "make blanks": ("make X='$(shell", " ", "'"),
+    "tex signs": ("pdflatex '\\\\openin", "=", "'"),
+    "tex openin": ("pdflatex '", "\\openin", "'"),
+    "tex write": ("pdflatex '", "\\write18{", "'"),
+    "nix": ("nix eval --expr '", "exec [", "'"),
+    "ffmpeg": ("ffmpeg -i a -f data tcp:", "a", ""),
+    "ffmpeg files": ("ffmpeg -i a -vf ", "metadata=", " b"),
+    "options": ("foo ", "--exec 'a b' ", ""),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_long_text_is_rated_in_a_moment(name: str) -> None:
+    program("rm")  # the tables are read once
+    before, repeated, behind = LINES[name]
+    started = time.perf_counter()
+    classify(before + repeated * (SIZE // len(repeated)) + behind)
+    assert time.perf_counter() - started < MOST_SECONDS
+
+
+def test_find_without_a_word_behind_its_option_is_rated() -> None:
+    for line in ("find -D", "find -D exec", "find -H -D", "find --"):
+        assert "could not be rated" not in " ".join(one.reason for one in classify(line).findings), line
