@@ -46,10 +46,9 @@ _NO_WORKSPACE = LazyPattern(
 )
 _VCS = LazyPattern(r"(?:^|/)\.(?:git|hg|svn)(?:/|$)", re.I)
 _ITSELF = ("", ".", "..", "./")
-# Nothing in it that a name would have to have: `[!q]*`, `?*`, `*/`.
-# What was read is not read in another way (`*+`), of which there are any number.
-_ANY = r"(?:[*?]|\[(?:[!^]|(?=[^]/]*a-z))[^]/]*\])*+"
-_WILD = LazyPattern(rf"(?=.*\*)(?:\.{{1,2}}/)*+(?:\*\.\*|\.{{0,2}}{_ANY}(?:/\.?{_ANY})*+)")
+# Parts without anything that a name would have to have: `[!q]*`, `?*`, `*/`. Each can be read in one way only.
+_PART = r"\.{0,2}(?:[*?]|\[(?=[!^]|[^]/]*a-z)[^]/]*\])*"
+_WILD = LazyPattern(rf"(?=.*\*)(?:(?:\.{{1,2}}/)*\*\.\*|{_PART}(?:/{_PART})*)")
 
 
 class Scopes:

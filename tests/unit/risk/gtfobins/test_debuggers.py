@@ -71,7 +71,7 @@ def test_ordinary_work_is_medium(command: str) -> None:
     assert classify(command).level is Level.MEDIUM
 
 
-def test_what_stands_around_is_read_from_the_beginning_alone() -> None:
+def test_what_stands_around_a_command_hides_nothing() -> None:
     assert (
         classify(f"gdb -ex '{'with a ' * 20_000}'").level is Level.MEDIUM
     )  # in a moment: no part is looked at again and again
