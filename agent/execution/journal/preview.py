@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace as replace_in
 from itertools import islice
 
 from msgspec.structs import replace
@@ -12,8 +13,10 @@ from msgspec.structs import replace
 from agent.execution.journal import trees
 from agent.execution.journal.attributes import Facts, Values, look
 from agent.execution.journal.file_states import decided_paths
-from agent.execution.journal.intent import Action
+from agent.execution.journal.intent import Action, Intent
 from agent.execution.journal.journal_folder import OpenEntry
+from agent.execution.journal.renamed_paths import upward
+from agent.execution.mountinfo import is_within
 from agent.execution.overlay.compare import bytes_at, kind_of
 from agent.execution.overlay.diffs import LARGEST_TEXT, as_text, unified
 from agent.execution.overlay.folders import Folders
@@ -29,10 +32,25 @@ def turned(turning: OpenEntry, *, done: bool) -> tuple[Change, ...]:
     """
     stands = dict(decided_paths(turning.intent, done=done))
     changes = []
-    for index, action in enumerate(turning.intent.actions):
+    for index, action in _told(turning.intent):
         change = _change(action, *_facts(turning.folders, action, stands.get(index, b""), back=done), back=done)
         changes.append(_counted(turning.folders, action, change) if action.kind == "swap" else change)
     return tuple(sorted(_once(changes), key=lambda change: change.path))
+
+
+def _told(intent: Intent) -> Iterator[tuple[int, Action]]:
+    """List the actions that somebody has to see, by index: what waits in a journal goes from where it was to where it comes."""
+    waiting: dict[bytes, bytes] = {}
+    for index, action in enumerate(intent.actions):
+        if action.kind != "move":
+            yield index, action
+            continue
+        above = next((path for path in upward(action.source) if path in waiting), None)
+        source = action.source if above is None else waiting[above] + action.source[len(above) :]
+        if any(is_within(action.path, journal) for journal in intent.journals):
+            waiting[action.path] = source
+        else:
+            yield index, replace_in(action, source=source)
 
 
 def differences(turning: OpenEntry, paths: Collection[str], *, done: bool) -> tuple[Change, ...]:
@@ -124,7 +142,7 @@ def _change(action: Action, now: Facts | None, then: Facts | None, *, back: bool
             op = "type"
     before, after = _state(now), _state(then)
     if action.kind == "meta" and action.old is not None and action.new is not None:
-        before, after = _valued(action.old, now), _valued(action.new, now)
+        before, after = _valued(action.old, now or then), _valued(action.new, now or then)
         before, after = (after, before) if back else (before, after)
     return Change(path=here, op=op, kind=_kind(then or now), before=before, after=after)
 

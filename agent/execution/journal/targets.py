@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Literal
 
+from agent.execution.journal.renamed_paths import upward
 from agent.protocol.decisions import Effect, Finding, ProgramRun, RiskReport
 
 How = Literal["content", "values", "place"]
@@ -118,7 +119,9 @@ def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown
             else:
                 found[each.path, each.how] = None
     kinds = {finding.effect.kind for finding in report.findings if finding.effect is not None}
-    if kinds - _HARMLESS - {"move", "copy-to"}:  # what is moved may be written to as well
+    named = {path for path, _ in found}
+    nested = any(os.path.dirname(above) in named for path in named for above in upward(path))
+    if nested or kinds - _HARMLESS - {"move", "copy-to"}:  # what is moved may be moved on, or written to as well
         found = {(path, "content" if how == "place" else how): None for path, how in found}
     if found:
         unknown.update(dict.fromkeys(Unknown("", what) for what in _unnamed(report)))

@@ -67,6 +67,36 @@ def test_an_entry_tells_what_was_done(world: OverlayWorld) -> None:
                 assert stat.S_IMODE(os.lstat(os.path.join(folder, name)).st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    ("before", "script", "back"),
+    [
+        ("echo 1 > a; echo 2 > b", "mv a t; mv b a; mv t b", {("a", "b"), ("b", "a")}),
+        ("mkdir a b c; echo 1 > a/f", "mv a t; mv b a; mv c b; mv t c", {("b", "a"), ("c", "b"), ("a", "c")}),
+        ("mkdir a b; echo 1 > a/f", "mv a t; mv b a; mv t b; mv b/f a/g", {("a", "b"), ("b", "a"), ("a/f", "a/g")}),
+    ],
+)
+def test_what_changes_places_is_told_without_the_place_where_one_waits(
+    world: OverlayWorld, before: str, script: str, back: set[tuple[str, str]]
+) -> None:
+    case = Rehearsed(world, before, script)
+    undo_id = case.commit().undo_id
+    for expected in (back, {(one, other) for other, one in back}):
+        told = case.journals.changes(undo_id)
+        places = {(change.path, change.source) for change in told}
+        real = str(case.real)
+        assert places == {(f"{real}/{to}", f"{real}/{origin}") for to, origin in expected}
+        case.journals.turn(undo_id)
+
+
+def test_folders_of_which_only_the_mode_changed_are_told_as_folders(world: OverlayWorld) -> None:
+    case = Rehearsed(world, "mkdir -m 2750 a", "chmod g-w,o+x a")
+    undo_id = case.commit().undo_id
+    for _ in range(2):
+        (change,) = case.journals.changes(undo_id)
+        assert (change.kind, change.before and change.before.kind, change.after and change.after.kind) == ("dir",) * 3
+        case.journals.turn(undo_id)
+
+
 def test_ids_sort_by_time_and_are_short(world: OverlayWorld) -> None:
     case = Rehearsed(world, "touch a", "touch b")
     first = case.commit().undo_id

@@ -68,6 +68,21 @@ def world(tmp_path: Path) -> Iterator[TreeWorld]:
     yield TreeWorld(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mv a t && mv b a && mv t b",
+        "mv d t && mv void d && mv t void",
+        "mv d t; mv sub d; mv t d/",
+        "mv d/x y && mv d e",
+        "mv d e; mv e/x e/z; mv void e/",
+        "mv void sub/ && mv d void && mv sub/void d",
+    ],
+)
+def test_renames_that_build_on_each_other_are_taken_back(world: TreeWorld, command: str) -> None:
+    _taken_back_and_done_again(world, command)
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "command",
@@ -123,6 +138,10 @@ def world(tmp_path: Path) -> Iterator[TreeWorld]:
     ],
 )
 def test_a_direct_run_is_taken_back_and_done_again(world: TreeWorld, command: str) -> None:
+    _taken_back_and_done_again(world, command)
+
+
+def _taken_back_and_done_again(world: TreeWorld, command: str) -> None:
     before = world.listing()
     undo_id = world.run(command)
     after = world.listing()
