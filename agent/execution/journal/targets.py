@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Literal
@@ -62,6 +62,8 @@ _OWN_SUFFIX = re.compile(r"-[^-]*[Sro]|--(?:suffix|recursive|output)")
 _BACKUP = re.compile(r"-[a-zA-Z]*[bS]|--(?:backup|suffix)")
 _INTO = re.compile(r"-[a-zA-Z]*t\Z|--target-directory")
 _NO_FOLDER = re.compile(r"-[^-St]*T|--no-t")
+_WITH_FOLDERS = re.compile(r"--pa")
+_LINKING = re.compile(r"-[a-zA-Z]*[ls]|--(?:link|symb)")
 _NO_LINKED_FOLDER = re.compile(r"-[^-St]*[hn]|--no-d")
 _SED_SUFFIX = re.compile(r"(?:-[nErsuz]*i|--in-place=)(.+)\Z")
 
@@ -140,18 +142,25 @@ def _named(report: RiskReport, finding: Finding, effect: Effect, cwd: str) -> It
         )
         return
     program = _program(report, finding)
-    base = cwd if program is None else program.cwd or cwd
-    if program is None and any(each.words[:1] in (("cd",), ("pushd",), ("popd",)) for each in report.programs):
-        base = ""
     if program is not None and program.remote:
         yield Unknown(", ".join(effect.targets), "it is on another machine")
         return
     if not effect.targets:
         yield Unknown("", _NOT_KNOWN)
-    for text in effect.targets:
-        yield from _paths(text, kind, base, effect, program)
-        for other in _beside(program, text):
-            yield from _paths(other, "write", base, effect, program)
+    for base in _bases(report, program, cwd):
+        for text in effect.targets:
+            yield from _paths(text, kind, base, effect, program)
+            for other in _beside(program, text):
+                yield from _paths(other, "write", base, effect, program)
+
+
+def _bases(report: RiskReport, program: ProgramRun | None, cwd: str) -> Iterable[str]:
+    """List the folders that its paths may start from, "" for one that is not known: behind a `cd` that may fail there are several."""
+    if program is None:
+        moves = any(each.words[:1] in (("cd",), ("pushd",), ("popd",)) for each in report.programs)
+        return ("" if moves else cwd,)
+    same = (each for each in report.programs if (each.span, each.words) == (program.span, program.words))
+    return dict.fromkeys("" if "\0" in each.cwd else each.cwd or cwd for each in same)
 
 
 def _program(report: RiskReport, finding: Finding) -> ProgramRun | None:
@@ -243,7 +252,9 @@ def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Ta
     if program is None or not program.whole or os.path.basename(program.words[0]) not in _COPIERS:
         yield Unknown(shown, _REPLACED)
         return
-    if os.path.basename(program.words[0]) == "cp" and any(_NO_FOLDER.match(word) for word in program.words[1:]):
+    if os.path.basename(program.words[0]) == "cp" and any(
+        _NO_FOLDER.match(word) or _WITH_FOLDERS.match(word) for word in program.words[1:]
+    ):
         yield Unknown(shown, _REPLACED)
         return
     operands = [os.fsencode(os.path.join(base, word)) for word in program.words[1:] if not word.startswith("-")]
@@ -306,9 +317,22 @@ def _unnamed(report: RiskReport) -> Iterator[str]:
             yield _WORKED_OUT
     if _CHANGING.search(report.command) or (_LOOP.search(report.command) and _ASSIGNMENT.search(report.command)):
         yield _WORKED_OUT
-    kinds = {finding.effect.kind for finding in report.findings if finding.effect is not None}
-    if "link" in kinds and kinds & _THROUGH:
+    yield from _through_links_of_its_own(report)
+
+
+def _through_links_of_its_own(report: RiskReport) -> Iterator[str]:
+    """Say what cannot be told of links that it makes: what is written through them, and which files are below them."""
+    effects = [finding.effect for finding in report.findings if finding.effect is not None]
+    copied = any(
+        os.path.basename(each.words[0]) == "cp" and any(_LINKING.match(word) for word in each.words[1:])
+        for each in report.programs
+    )
+    made = [os.path.normpath(name) for each in effects if each.kind == "link" for name in each.targets]
+    below = [os.path.normpath(name) for each in effects if each.kind in _CONTENT | {"move"} for name in each.targets]
+    if (made or copied) and any(each.kind in _THROUGH for each in effects):
         yield "what it writes through links that it makes"
+    elif any(one.startswith(other + "/") for one in below for other in made):
+        yield "what it changes below links that it makes"
 
 
 def _sed_keeps_elsewhere(words: tuple[str, ...]) -> bool:

@@ -17,6 +17,7 @@ from agent.risk.reader.words import (
     Word,
     taint_of,
 )
+from agent.risk.shell import folders
 from agent.risk.shell.assignments import assign_named, getopts, keep_special, read
 from agent.risk.shell.state import Value
 
@@ -70,6 +71,39 @@ def _cd(walker: Walker, invocation: Invocation) -> Output:
         if "dir" not in walker.rater.context.facts.get(state.cwd, ()):  # else it cannot fail
             state.stayed += (left,)
     return "", ""
+
+
+def _pushd(walker: Walker, invocation: Invocation) -> Output:
+    """Go to a folder, and remember this one for `popd`; without a folder, change places with the last one that was remembered."""
+    state, words = walker.state, invocation.words[1:]
+    left, stack = state.cwd, state.stack
+    if any(
+        word.text[:1] in "+-" or not word.text for word in words
+    ):  # turns the whole stack round, or leaves the folder as it is
+        state.cwd, state.stack = UNKNOWN, (UNKNOWN,)
+    elif words:
+        _cd(walker, invocation)
+        state.stack = (left, *stack)
+    elif stack:
+        _return(walker, (left, *stack[1:]))
+    return "", ""
+
+
+def _popd(walker: Walker, invocation: Invocation) -> Output:
+    if len(invocation.words) > 1:
+        walker.state.cwd, walker.state.stack = UNKNOWN, (UNKNOWN,)
+    elif walker.state.stack:
+        _return(walker, walker.state.stack[1:])
+    return "", ""
+
+
+def _return(walker: Walker, rest: tuple[str, ...]) -> None:
+    """Go to the folder that was remembered last. Where a `pushd` before did not happen, it is one of the others, or fails."""
+    state, left = walker.state, walker.state.cwd
+    changed = any(name.partition("[")[0] == "DIRSTACK" for name in state.variables)
+    folders.be_in(state, (UNKNOWN,) if changed else state.stack)
+    state.stayed += (left,)
+    state.stack = rest
 
 
 def _found_by_cdpath(walker: Walker, invocation: Invocation, folder: str) -> bool:
@@ -264,7 +298,7 @@ def _nothing(walker: Walker, invocation: Invocation) -> Output:
 
 
 _BUILTINS = {
-    "cd": _cd, "pushd": _cd, "popd": _cd, "export": _declare, "declare": _declare, "typeset": _declare, "local": _declare,
+    "cd": _cd, "pushd": _pushd, "popd": _popd, "export": _declare, "declare": _declare, "typeset": _declare, "local": _declare,
     "readonly": _declare, "unset": _unset, "set": _set, "shift": _shift, "eval": _eval, "source": _source, ".": _source,
     "trap": _trap, "alias": _alias, "read": read, "mapfile": read, "readarray": read,
     ":": _nothing, "true": _nothing, "false": _nothing, "break": _nothing, "continue": _nothing, "return": _nothing, "exit": _nothing,

@@ -48,16 +48,18 @@ def everywhere(walker: Walker, act: Callable[[], _Judged]) -> _Judged:
     if not state.elsewhere:
         return act()
     here, *others = of(state)
-    variables, before = state.variables, len(walker.findings)
+    variables, stack, before = state.variables, state.stack, len(walker.findings)
     ends: list[str] = []
     for folder in others:
         walker.work.spend(len(variables) / 8)
-        state.cwd, state.elsewhere, state.variables = folder, (), dict(variables)
+        state.cwd, state.elsewhere, state.variables, state.stack = folder, (), dict(variables), stack
         act()
         ends += of(state)
     middle = len(walker.findings)
-    state.cwd, state.elsewhere, state.variables = here, (), variables
+    state.cwd, state.elsewhere, state.variables, state.stack = here, (), variables, stack
     output = act()
+    if state.stack != stack:  # from which of them it went
+        state.stack = tuple(UNKNOWN for _ in state.stack)
     be_in(state, (*of(state), *ends))
     keep_worse(walker, before, middle)
     return output

@@ -56,7 +56,8 @@ class State:
 
     __slots__ = (
         "aliases", "arrived", "assigned", "associative", "cwd", "elsewhere", "evaluate", "exported", "exports_all", "functions", "home",
-        "integers", "last_here", "path_changed", "positional", "references", "shell_name", "stayed", "variables",
+        "integers", "last_here", "path_changed", "positional", "references", "shell_name", "stack",
+        "stayed", "variables",
     )  # fmt: skip
 
     def __init__(self, cwd: str, home: str) -> None:
@@ -64,6 +65,7 @@ class State:
         self.elsewhere: tuple[str, ...] = ()  # other folders that it may be in
         self.arrived = ""  # the folder that a `cd` in front of `&&` went to
         self.stayed: tuple[str, ...] = ()  # where it still is if the `cd` just before has failed
+        self.stack: tuple[str, ...] = ()  # folders that `popd` goes back to, the last one first
         self.home = home
         self.variables: dict[str, Value] = {}
         self.exported: set[str] = set()  # by this command, whether or not by name

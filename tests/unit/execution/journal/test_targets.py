@@ -14,7 +14,7 @@ from agent.risk.classifier import classify
 
 TREE = r"""
 printf '1\n2\n' > a.txt; printf '1\n3\n' > b.txt; mkdir d1 d3 d4; echo f > d1/f; echo old > d3/a.txt; printf 'a.txt\nb.txt\n' > list
-echo z > z; gzip z; ln -s a.txt l2; for i in 2 3 4; do echo mine > f$i; done
+echo z > z; gzip z; ln -s a.txt l2; ln -s d1 l3; for i in 2 3 4; do echo mine > f$i; done
 """
 WORKED_OUT = "files with names that it works out while it runs"
 
@@ -50,6 +50,17 @@ def contents(folder: Path) -> dict[str, bytes]:
         "touch q{01..03}",
         "ln a.txt hh; echo z >> hh",
         "ln -s a.txt l && echo z > l",
+        "ln -sfn d3 l3; rm l3/a.txt",
+        "ln -sfn d3 l3; mv l3/a.txt l3/b.txt",
+        "cp -l a.txt q; echo z >> q",
+        "cp -rl d1 d5; echo z >> d5/f",
+        "cp --parents d1/f d3",
+        "cd d1; rm f; cd ..; rm a.txt",
+        "cd d1; echo x > f; cd ..; echo x > a.txt",
+        "cd none; echo x > f2; rm a.txt",
+        "x=d1; cd $x; echo x > f",
+        "cd $OLDPWD; echo x > a.txt",
+        "pushd d1 >/dev/null; echo x > f; popd >/dev/null; echo x > a.txt",
         "awk '{print > \"o\" NR}' a.txt",
         "split -l 1 a.txt part",
         "cp --backup a.txt b.txt",

@@ -41,6 +41,10 @@ MAYBE = [
     'd=/tmp/q; [ -n "$X" ] && d=~; cd $d && {}',
     "cd /tmp/q; if true; then {}; fi",
     "if cd /tmp/q; then cd ~; fi; {}",
+    "pushd /tmp/q && popd && {}",
+    "cd /tmp; pushd ~ && pushd /tmp/q && popd && {}",
+    "pushd /tmp/q && pushd && {}",
+    "cd /tmp && pushd /tmp/q; DIRSTACK[1]=~; popd; {}",
 ]
 THERE = [
     "cd /tmp/q && {}",
@@ -89,6 +93,10 @@ LEAVES = [
     "false",
     "pwd",
     "pushd a >/dev/null",
+    "pushd b >/dev/null",
+    "pushd >/dev/null",
+    "pushd +1 >/dev/null",
+    "popd >/dev/null",
     "cd",
     'cd "$d"',
     "d=b",
