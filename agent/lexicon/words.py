@@ -83,7 +83,7 @@ class Lexicon:
         known = self.concepts.get(word)
         if known is not None or word in self.fillers or word in self.weak:
             return known or word
-        for stem in _stems(word):
+        for stem in stems(word):
             if stem in self.concepts:
                 return self.concepts[stem]
         return word
@@ -114,12 +114,14 @@ def read_lexicon() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4096)
-def _stems(word: str) -> tuple[str, ...]:
+def stems(word: str) -> tuple[str, ...]:
     """Return the words that a word may be a form of, the likeliest first."""
     found = []
     if len(word) > 3 and word.endswith("ies"):
         found.append(word[:-3] + "y")
     for ending in ("s", "es", "d", "ed", "ing"):
+        if ending == "es" and not word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+            continue  # "notes" is no form of "not"
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             stem = word[: -len(ending)]
             found += [stem, stem + "e"] if ending == "ing" else [stem]

@@ -135,7 +135,9 @@ class Answerer:
         if refused is not None:
             return refused
         if reading.matches:
-            return self._no_offer.missing(reading.matches[0].recipe, goal, around)
+            best = reading.matches[0]
+            values = [value.text for value in best.binding.values.values()]
+            return self._no_offer.missing(best.recipe, goal, around, values)
         if self._talk.asks_why(text):
             return Chat(
                 message='I can explain errors that I can see: pipe the output in, as in `make 2>&1 | agent-shell "why does this fail"`',

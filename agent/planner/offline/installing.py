@@ -22,6 +22,9 @@ def install_advice(program: str, around: HasPrograms) -> str:
     if program == "sudo":
         return "As root it works without `sudo`." if around.is_root else "It needs the rights of root: try `su -`."
     table = tables()
+    for other in table["swap"].get(program, ()):
+        if around.present(other.split()[0]):
+            return f"`{other}` is here, and does much the same."
     package = table["package"].get(program, program)
     if not re.fullmatch(r"[\w.+-]{1,60}", package):
         return "Check the spelling."

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from msgspec import Struct, structs
 
-from agent.lexicon.words import Token
+from agent.lexicon.words import Token, stems
 from agent.planner.offline.fitting import Binding, Fitter
 from agent.planner.offline.grammar.guards import HOLDS_NO_TEXT
 from agent.planner.offline.grammar.ordering import order_of
@@ -22,7 +22,7 @@ from agent.planner.offline.paths import ENDINGS
 from agent.planner.offline.patterns import Literal, Phrasing, Slot
 from agent.planner.offline.recipes import Recipe
 from agent.planner.offline.rendering import SLOT, describe, render, slot_kinds, without_sudo
-from agent.planner.offline.sentences import Sentence
+from agent.planner.offline.sentences import DONE_TO_FILES, Sentence
 from agent.planner.offline.surroundings import Surroundings
 from agent.planner.offline.values import Blank
 from agent.protocol.confirmations import Alternative
@@ -59,7 +59,8 @@ class Nearest:
         self, reading: Reading, goal: GoalItem, around: Surroundings
     ) -> tuple[tuple[Alternative, ...], Recipe | None]:
         """At most five commands, the nearest first; and the recipe that comes nearest of all, where a program that it needs is not here."""
-        safe, shared = _Safety(reading.goal, goal, around), self._shared(reading)
+        order = self._matcher.book.lexicon.concept(order_of(reading.goal))
+        safe, shared = _Safety(reading.goal, order, goal, around), self._shared(reading, order)
         found: dict[str, Alternative] = {}
         for proposed, reason, slots in self._candidates(reading, goal, around, safe, shared):
             command = as_meant(proposed, goal.environment.cwd)
@@ -107,16 +108,19 @@ class Nearest:
                 if safe.offers(command, _words_of(each.match.recipe), slots):
                     yield command, describe(entry.reason, match) if not slots else entry.title, slots
 
-    def _shared(self, reading: Reading) -> list[_Near]:
+    def _shared(self, reading: Reading, order: str) -> list[_Near]:
         """Recipes that share words with a goal, the nearest first, none that is far behind."""
         sentence = reading.sentence
-        meant = {token.concept: token for token in sentence.tokens if _means(token)}
-        if not meant:
-            return []
-        known = {concept for concept in meant if concept in self._words.rarity}
+        meant = {token.concept: token.low for token in sentence.tokens if _means(token)}
+        known = meant.keys() & self._words.rarity.keys()
+        # One word alone has to be there itself, not one that may mean the same: "delete left" is not about what is unused.
+        words = [low for concept, low in meant.items() if concept in known and concept != order]
+        alone = {words[0], *stems(words[0])} if len(words) == 1 and (not order or order in DONE_TO_FILES) else set()
         found = [
             self._fitted(recipe, sentence, reading)
             for recipe in map(self._matcher.book.recipes.__getitem__, self._words.best(known, _LOOKED_AT))
+            if (order not in DONE_TO_FILES or order in _words_of(recipe))
+            and (not alone or alone & set(_said_of(recipe)))
         ]
         near = sorted(
             (each for each in found if each is not None and _is_sound(each.match, reading)),
@@ -143,6 +147,7 @@ class Nearest:
         rarity = self._words.rarity
         known = {concept for each in phrasing.elements if isinstance(each, Literal) for concept in each.concepts}
         both = mine = words = shared = 0.0
+        kinds: set[str] = set()
         for at, token in enumerate(sentence.tokens):
             is_word = _means(token)
             if not (is_word or token.quoted or token.is_path):
@@ -153,7 +158,9 @@ class Nearest:
                 both += weight / 2 if at in binding.guessed else weight
             if is_word and not _is_value(token):
                 words += weight
-                shared += weight if at in taken or (at in binding.used and token.concept in known) else 0.0
+                if at in taken or (at in binding.used and token.concept in known):
+                    shared += weight
+                    kinds.add(token.concept)
         if shared < _LEAST * words or not shared:
             return 0.0
         said = {token.concept for token in sentence.tokens if not token.quoted}
@@ -162,6 +169,8 @@ class Nearest:
             for concepts in phrasing.required
             if not concepts & said
         )
+        if theirs and kinds <= DONE_TO_FILES:
+            return 0.0  # "delete x" says nothing of a branch
         slots = [each for each in phrasing.elements if isinstance(each, Slot) and not each.optional]
         left_open = sum(slot.name not in binding.values for slot in slots)
         of_its_type = sum(slot.kind in ENDINGS and slot.name in binding.values for slot in slots)
@@ -185,13 +194,13 @@ def _said_of(recipe: Recipe) -> list[str]:
 class _Safety:
     """Limits of what may be among the choices for one goal."""
 
-    def __init__(self, text: str, goal: GoalItem, around: Surroundings) -> None:
+    def __init__(self, text: str, order: str, goal: GoalItem, around: Surroundings) -> None:
         from agent.planner.offline.grammar.guards import resolver
 
         self._text = text
         self._exists = resolver(goal.environment.cwd, around.exists)
         self._cwd = goal.environment.cwd
-        self._order = order_of(text)
+        self._order = order
 
     def offers(self, command: str, words: frozenset[str], slots: tuple[str, ...] = ()) -> bool:
         """Tell whether a command changes no more than the goal orders. `words`: those that its recipe knows; a command that changes

@@ -39,10 +39,13 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
 
 # Words that mean nothing by themselves, but that people call files and folders.
-_ALSO_NAMES = frozenset("out up over help try existing given full quick misc all like so".split())
+_ALSO_NAMES = frozenset("a out up over help try existing given full quick misc all like so".split())
 _BEFORE_NAMES = frozenset("in into to under from of folder directory inside below within".split())
 _ADVERBS = frozenset({"out", "up", "over"})  # what "into" or "to" leads to is never one: it is a name then
 _BEFORE_PLACES = _BEFORE_NAMES - {"of", "folder", "directory"}
+# What is done to a file or a folder, by concept, and what may follow its name.
+DONE_TO_FILES = frozenset("delete copy move rename compress zip tar gzip".split())
+_BEHIND_NAMES = frozenset("and then with as but folder directory to into in".split())
 
 
 def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
@@ -50,11 +53,13 @@ def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     token = tokens[at]
     if token.low in ("called", "named") and at and place_word(tokens, at - 1):
         return structs.replace(token, filler=True, concept="\0")
+    if _is_done_to(tokens, at, scene):
+        return structs.replace(token, is_path=True, filler=False, weak=False, concept="\0")
     means = not (token.low in _ALSO_NAMES and (token.filler or token.weak))
     if not at or token.quoted or token.is_path or (means and token.concept == token.low):
         return token
     before = tokens[at - 1]
-    is_last = at + 1 == len(tokens) or tokens[at + 1].low in ("and", "then", "with", "as", "but", "folder", "directory")
+    is_last = at + 1 == len(tokens) or tokens[at + 1].low in _BEHIND_NAMES
     if before.low in _BEFORE_NAMES and is_last and scene.exists(token.raw):
         return structs.replace(token, is_path=True, filler=False, weak=False, concept="\0")
     named = before.low in ("called", "named") or (before.low in ("folder", "directory") and is_last)
@@ -62,6 +67,18 @@ def _as_name(tokens: list[Token], at: int, scene: GoalContext) -> Token:
     if named and not means and token.low != "like":
         return structs.replace(token, quoted=True, filler=False, weak=False, concept="\0")
     return token
+
+
+def _is_done_to(tokens: list[Token], at: int, scene: GoalContext) -> bool:
+    """Tell whether a word is the name of a file or folder here, and stands where something is done to one: "delete notes"."""
+    token, before = tokens[at], at - 1
+    while before > 1 and tokens[before].low == "and":  # "copy notes and reports to x"
+        before -= 2
+    asked = tokens[0].low in ("how", "size") and tokens[before].low == "is"  # "how old is notes"
+    plain = not (token.quoted or token.is_path or token.filler or token.weak or token.low in scene.lexicon.kinds)
+    is_last = at + 1 == len(tokens) or tokens[at + 1].low in _BEHIND_NAMES
+    announced = asked or (before >= 0 and tokens[before].concept in DONE_TO_FILES)
+    return plain and is_last and announced and scene.exists(token.raw)
 
 
 def place_word(tokens: list[Token], at: int) -> str:

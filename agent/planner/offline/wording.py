@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from agent.planner.offline.goals import program_to_end
 from agent.planner.offline.grammar.changes import operations
 from agent.planner.offline.installing import install_advice
 from agent.planner.offline.matching import Matcher, Reading
-from agent.planner.offline.offers import Offer, Offers, how_read, judged
+from agent.planner.offline.offers import Offer, Offers, how_read, is_best, judged
 from agent.planner.offline.recipes import Recipe
 from agent.planner.offline.rendering import missing_programs
 from agent.planner.offline.surroundings import Surroundings
@@ -73,6 +74,8 @@ class NoOffer:
 
         exists = resolver(goal.environment.cwd, around.exists)
         for offer in self._offers.every(reading, goal, around)[:1]:
+            if not is_best(offer, reading):
+                return None  # what fits best lacks a program here; the rest was not meant
             why, sure = judged(offer, reading, exists)
             if why:
                 order = f" {_how_to_order(offer.command)}" if why.startswith("the goal ") else ""
@@ -88,8 +91,8 @@ class NoOffer:
                 return self._choices(told, reading, goal, around)
         return None
 
-    def missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings) -> Chat:
-        """Say what a recipe that fits lacks here."""
+    def missing(self, recipe: Recipe, goal: GoalItem, around: Surroundings, said: Iterable[str] = ()) -> Chat:
+        """Say what a recipe that fits lacks here. `said`: what the goal says of its slots."""
         names = missing_programs(recipe, goal.environment, around)
         if names is None:
             wanted = list(dict.fromkeys(form.here for form in recipe.forms))
@@ -97,6 +100,10 @@ class NoOffer:
                 message=f"this ({recipe.entry.title}) needs one of these files here: {', '.join(wanted)}", reached=False
             )
         if not names and self._offers.usable(recipe, goal, around):
+            absent = next((word for word in said if recipe.entry.needs == () and not around.present(word)), "")
+            if absent:
+                told = f"{absent} is not installed here. {install_advice(absent, around)}"
+                return Chat(message=told, reached=False, lacks=absent)
             example = next((example.goal for example in recipe.entry.examples), recipe.entry.title)
             return Chat(message=f"this ({recipe.entry.title}) needs a name, as in: {example}", reached=False)
         if not names:

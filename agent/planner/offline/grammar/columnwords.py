@@ -101,7 +101,6 @@ COLUMN_COMMANDS: dict[str, Callable[..., str]] = {
     "before": lambda sep: _columns(sep, "1") if len(sep) == 1 and sep != " " else "cut -d' ' -f1",
     "after": lambda sep: f"cut -d{shlex.quote(sep)} -f2-" if sep != "\t" else "cut -f2-",
     "agg": _aggregate,
-    "product": lambda separator, one, two: f"{_awk_start(separator)} '{{print {_dollar(one)} * {_dollar(two)}}}'",
     "groupsum": partial(_group, "sum"),
     "groupaverage": partial(_group, "average"),
     "ncols": lambda sep: f"{_awk_start(sep)} 'NR == 1 {{print NF}}'",

@@ -20,7 +20,7 @@ _VERB_WORDS = frozenset(
     {"delete", "replace", "convert", "change", "add", "append", "prepend", "find", "show", "count", "sort"}
 )
 # Rules in which the file may stand between the words: "prefix every line of x.txt with ..."
-_WITH_PLACE = frozenset({"stage", "add", "joinlines", "join", "everyfirst", "occurrence"})
+_WITH_PLACE = frozenset({"stage", "add", "joinlines", "join", "occurrence"})
 # What adds one step, with its kind, its name, and what it holds ("<NUM>": what the rule caught; "<>": all that it did).
 _STEPS = {
     "dups": ("unique", "dups"),

@@ -232,12 +232,12 @@ def _as_the_table_says(sentence: Sentence, at: int, best: Piece | None) -> Piece
         is_cell = told is not None and told.op == "cell" and best.end - at <= 2
         if told is not None and is_cell and not sentence.scene.exists(sentence.tokens[best.end - 1].raw):
             return structs.replace(told, start=at)
-    if best is not None and best.op == "form":
-        # "just the names" of a table are a column of it.
+    if best is not None and best.op in ("form", "order") and "COL" not in best.values:
+        # "just the names" of a table are a column of it, and "by name" is by that column.
         for inner in range(at + 1, best.end):
             told = _told_by_table(sentence, inner)
             if told is not None and told.op == "colname" and told.end >= best.end:
-                return structs.replace(told, start=at)
+                return structs.replace(told, start=at, meaning="colname" if best.op == "form" else "groupby")
     return None
 
 

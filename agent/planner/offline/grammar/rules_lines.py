@@ -11,9 +11,6 @@ LINES = {
     " / where|find definition of function|class|method? NAME / defined function|class|method NAME",
     "either end": "endingwith either? SEP or SEP2 / endingwith either? TEXT or TEXT2",
     "either start": "startingwith either? SEP or SEP2 / startingwith either? TEXT or TEXT2",
-    "sepline start": "startingwith SEP char?",
-    "sepline end": "endingwith SEP char?",
-    "sepline notstart": "except startingwith SEP char? / not startingwith SEP char?",
     "limit from": "everything|line|all? from line NUM to|until|till|through end|bottom of? file? / everything|line|all? from line NUM on|onward|onwards / line NUM to|until|till|through end|bottom / from NTH line to|until|till end|bottom",
     "onward": "everything|line? from line? with|contain|match|that|where? TEXT to|until|till|through end|bottom"
     " / from line with|contain|match|where? TEXT onwards|onward|on / everything|line|all after line? with|contain|match? TEXT"
@@ -26,8 +23,6 @@ LINES = {
     " / from line with|contain|match TEXT to|until|through line? with|contain|match? TEXT2 / between TEXT and TEXT2 line",
     "bytes head": "first NUM byte / begin NUM byte / top NUM byte",
     "bytes tail": "last NUM byte / final NUM byte",
-    "everyfirst": "every|each NTH line startingwith|startingat first|one|1 / every|each other line startingwith first|one|1"
-    " / every|each NTH line beginning|starting at|with|from line? first|one|1 / every|each NTH line from line? first|one|1",
     "alike": "uppercase and|or lowercase char? treated|counted|handled|taken? alike|same|equal|identical / uppercase or lowercase"
     " / no matter uppercase and|or lowercase? / in any|either case / any case / both case / uppercase and lowercase both"
     " / not distinguish case|uppercase / whatever case / case not matter / caseinsensitive",
@@ -68,7 +63,6 @@ LINES = {
     "stage crlf": "convert|change PATH to|into dos|windows|crlf line? end|ending? / convert|change PATH to|into dos|windows format|style",
     "stage words": "each|every|all? word of|in|from PATH on? own|separate|new|single? line / word of|in|from PATH one per|a line / split PATH into word / put each|every word on own|separate|new line",
     "stdout": "show rest|outcome|remainder|that|changed|what|it / only show result|outcome|it",
-    "imports": "import|imports TEXT",
     "contain": "talk|speak|write about TEXT / about TEXT / deal with TEXT / refer to TEXT / talk of TEXT / contain|contain port|number|id|code|user|ip|address|function|variable TEXT"
     " / with TEXT somewhere|anywhere in? them|it?",
     "contain either": "contain|have either? text|word? TEXT or text|word? TEXT2 in them|it / contain|with|of|for|match either TEXT or TEXT2 / have TEXT or TEXT2"

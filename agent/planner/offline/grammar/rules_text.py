@@ -52,7 +52,6 @@ MATCHING = {
     "told": "first line|row header|heading|name / which|that? have header line? / with header line? / first line hold|contain col? name|header / not count header line? / not counting|count header",
     "aligned": "as|in|into|like nicely|neatly|well|properly? aligned|formatted|pretty|readable? table|col / as? nicely|neatly? aligned|formatted|pretty table|col? / with aligned col / col aligned / align col / line up col / aligned table|nicely|neatly",
     "groupby": "per|by HEAD / for each|every HEAD / in|of each|every HEAD / grouped by HEAD / group by HEAD / by|per each HEAD / broken down by HEAD / each HEAD have|contain",
-    "product": "HEAD times|multiplied|x|* by? HEAD2 / product of HEAD and HEAD2",
     "where larger head": "where|whose|with? HEAD larger|above|after than? NUM / larger than? NUM HEAD / HEAD of? larger than? NUM / where|whose|with HEAD > NUM / HEAD larger NUM",
     "where smaller head": "where|whose|with? HEAD smaller|before than? NUM / smaller than? NUM HEAD / HEAD of? smaller than? NUM / where|whose|with HEAD < NUM",
     "where atleast head": "where|whose|with? HEAD at? least|atleast NUM / where|whose|with? HEAD of? NUM or|and larger|up|above|more|higher / at least NUM HEAD / where|whose HEAD NUM or|and larger|up / HEAD from NUM",

@@ -125,8 +125,26 @@ def test_no_program_is_proposed_that_is_not_here() -> None:
     assert command_for("what is my shell version") == '"$SHELL" --version'
 
 
-def test_goals_that_share_a_word_that_counts_get_what_is_near() -> None:
-    assert "1. `" in message_for("delete the universe")
+@pytest.mark.parametrize("goal", ["delete the universe", "remove the universe"])
+def test_goals_that_share_a_word_that_counts_get_what_is_near(goal: str, tmp_path: Path) -> None:
+    found = [each.command for each in choices(goal, tmp_path)]
+    assert found and all(command.startswith("rm ") for command in found)
+
+
+@pytest.mark.parametrize("goal", ["delete reports", "delete left", "move x to y", "list berlin"])
+def test_what_shares_only_the_verb_or_not_even_that_is_not_near(goal: str, tmp_path: Path) -> None:
+    assert not choices(goal, tmp_path)
+
+
+def test_a_program_that_is_asked_about_and_missing_is_named_with_what_is_like_it() -> None:
+    told = message_for("which version of python do I have", using=without("python"))  # type: ignore[arg-type]
+    assert told == "python is not installed here. `python3` is here, and does much the same."
+
+
+def test_what_fits_less_well_than_a_recipe_that_lacks_a_program_is_not_spoken_of(tmp_path: Path) -> None:
+    (tmp_path / "hello.txt").write_text("hello\n")
+    told = message_for("change the owner of hello.txt to bob", str(tmp_path), using=without("sudo"))  # type: ignore[arg-type]
+    assert told.startswith("this (change the owner of a file) needs sudo")
 
 
 @pytest.mark.parametrize("goal", ["kill chrome", "quit everything", "killall nothing"])

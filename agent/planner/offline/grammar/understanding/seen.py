@@ -21,11 +21,6 @@ class LineReading(Lines):
 
     on_dated = on_seenline
 
-    def on_imports(self, piece: Piece, clause: int) -> bool:
-        """Files that import something."""
-        condition = structs.replace(piece.values["TEXT"], text=f"import {_only(piece)}")
-        return self.on_contain(structs.replace(piece, meaning="contain", values={"TEXT": condition}), clause)
-
     def on_firstseen(self, piece: Piece, clause: int) -> bool:
         """The first line with a word."""
         return self.on_seenline(piece, clause) and self.stages.add("limit", "head", "1", clause=clause)
@@ -53,12 +48,6 @@ class LineReading(Lines):
         pattern = f"^{inner}" if piece.param == "start" else f"{inner}$"
         return self.stages.add("match", "regex", self.stages.letters, pattern, clause=clause)
 
-    def on_sepline(self, piece: Piece, clause: int) -> bool:
-        """Lines that begin, or end, with a sign that was named in words."""
-        letters = self.stages.letters + ("v" if piece.param.startswith("not") else "")
-        before, after = ("", "$") if piece.param == "end" else ("^", "")
-        return self.stages.add("match", "anchored", letters, before, _only(piece), after, clause=clause)
-
     def on_span(self, piece: Piece, clause: int) -> bool:
         """From lines with one text to lines with another."""
         one, two = (value.text for value in piece.values.values())
@@ -75,11 +64,6 @@ class LineReading(Lines):
                 step.stage = structs.replace(step.stage, args=(step.stage.args[0], "1"))
                 return True
         return False
-
-    def on_everyfirst(self, piece: Piece, clause: int) -> bool:
-        """Every nth line, beginning with the first."""
-        number = int(piece.values["NTH"].text) if "NTH" in piece.values else 2
-        return number > 1 and self.stages.add("range", "every", str(number), "1", clause=clause)
 
     def on_alike(self, piece: Piece, clause: int) -> bool:
         """Upper and lower case are the same."""

@@ -40,11 +40,6 @@ class TableReading(LineReading):
         """A word that the text has: lines with it are meant."""
         return self.stages.add("match", "match", self.stages.letters, "plain", piece.values["SEEN"].text, clause=clause)
 
-    def on_product(self, piece: Piece, clause: int) -> bool:
-        """Two columns multiplied, line by line."""
-        values = [value.text for value in piece.values.values()]
-        return self.stages.add("col", "product", "\0", *values, clause=clause)
-
     def show_column(self, column: str, clause: int) -> bool:
         """One more column that is shown."""
         for step in self.stages.steps:
