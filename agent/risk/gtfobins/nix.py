@@ -19,6 +19,7 @@ _TAKES = ("--expr", "--apply")
 _SOURCE = ("-f", "--file", "-I", "--include")
 _FETCHES = LazyPattern(r"fetch[A-Z]\w*|fetchurl|fetchgit|getFlake")
 _EXECUTES = LazyPattern(r"(?:\b|_)exec\s*\[([^\]]*)(?:\]|\Z)")
+_OF_THE_STORE = ("store", "hash", "nar", "key", "config", "log")
 _ADDRESS = LazyPattern(r"(?:[\w.-]+=)?[a-z][a-z0-9+.-]*://.*")
 _FLAKE = LazyPattern(
     r"(?:github|gitlab|sourcehut|git|hg|tarball|file|https?|ssh|flake|path)(?:\+\w+)?:(?!NixOS/|nixpkgs\b)|[/~]|\.\./"
@@ -52,13 +53,18 @@ def nix(walker: Walker, invocation: Invocation, word: Word) -> None:
             expression(walker, invocation, other.part(given))
         elif other.text[:2] == "-I" and _ADDRESS.fullmatch(other.text[2:]):
             walker.add("run-remote", [other], invocation.place)
-        elif words[1].text == "eval" and _FLAKE.match(other.text):
+        elif is_new and _is_flake(words[1].text, other.text):
             runs(walker, invocation, other)
         read = invocation.stdin if other.text == "-" else walker.files.read(other, invocation.cwd)
         if read is not None and read[0]:
             found = word.part(read[0])
             found.taint = read[1]
             expression(walker, invocation, found)
+
+
+def _is_flake(command: str, text: str) -> bool:
+    """Tell whether a word is code from elsewhere to be evaluated; a path is that only of `eval`, others mean places in the store by it."""
+    return _FLAKE.match(text) is not None and (command == "eval" or (command not in _OF_THE_STORE and text[0] not in "/~."))
 
 
 def _is_option(text: str) -> bool:

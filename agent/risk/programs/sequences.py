@@ -27,7 +27,9 @@ def parted(walker: Walker, invocation: Invocation, table: Program, args: Args) -
         walker.reads = True
         return None, ""
     commands = words if words and words[0] in _SHOWS else words[1:]
-    if not commands or not args.names.isdisjoint(_REPAIRS) or _changes(commands):  # without one, it asks for commands
+    open_words = any(not (word.known or word.quoted) for word in args.operands)  # any number of commands
+    # without a command, it asks for some
+    if open_words or not commands or not args.names.isdisjoint(_REPAIRS) or _changes(commands):
         walker.add(table.effect, args.operands, invocation.place, invocation=invocation)
     else:
         walker.reads = True
