@@ -64,7 +64,9 @@ def nix(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 def _is_flake(command: str, text: str) -> bool:
     """Tell whether a word is code from elsewhere to be evaluated; a path is that only of `eval`, others mean places in the store by it."""
-    return _FLAKE.match(text) is not None and (command == "eval" or (command not in _OF_THE_STORE and text[0] not in "/~."))
+    return _FLAKE.match(text) is not None and (
+        command == "eval" or (command not in _OF_THE_STORE and text[0] not in "/~.")
+    )
 
 
 def _is_option(text: str) -> bool:

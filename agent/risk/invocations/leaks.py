@@ -71,11 +71,16 @@ def judge_leaks(walker: Walker, name: str, invocation: Invocation, table: Progra
         _judge_told_words(walker, name, invocation)
 
 
-def judge_named_secrets(walker: Walker, name: str, invocation: Invocation) -> None:
+def judge_named_secrets(walker: Walker, name: str, invocation: Invocation, table: Program | None) -> None:
     """Warn of any program that is given the password file or a private key: most likely it shows it."""
     if name in _LOOKS_ONLY:
         return
-    texts = invocation.words[1:]
+    roles = {} if table is None else table.roles  # "none" where only the name is needed, or the time: `date -r FILE`
+    texts = [
+        word
+        for before, word in pairwise(invocation.words)
+        if "none" not in (roles.get(before.text), roles.get(word.text.partition("=")[0]))
+    ]
     if invocation.stdin is not None and invocation.stdin[0] and len(invocation.stdin[0]) < 1_000:
         texts = [*texts, invocation.words[0].part(invocation.stdin[0])]
     told = [word for word in texts if "/" in word.text and pattern("leaks.sure").search(word.text)]

@@ -40,7 +40,7 @@ def judge_beside(walker: Walker, invocation: Invocation, table: Program, args: A
         for name, word in args.options:  # where it writes what it tells
             if word is not None and table.roles.get(name) in _WRITES and word.text != "-":
                 walker.add(table.roles[name], [word], invocation.place, invocation=invocation)
-    if not all(map(_TELLS.fullmatch, telling)):
+    if not all(_only_tells(name, table) for name in telling):
         return ()
     done = tuple(
         rule
@@ -57,6 +57,12 @@ def judge_beside(walker: Walker, invocation: Invocation, table: Program, args: A
     if table.effect and not table.value.isdisjoint(more):
         walker.add(table.effect, args.operands, invocation.place, invocation=invocation)
     return done
+
+
+def _only_tells(name: str, table: Program) -> bool:
+    """Tell whether an option tells without holding back the rest: `-l`, but not the `-s` of a program with `--simulate`."""
+    longs = (option for option in table.dry if name[1:2] == option[2:3] and option[:2] == "--" and len(name) == 2)
+    return _TELLS.fullmatch(name) is not None and not any(map(_HOLDS.fullmatch, longs))
 
 
 def _given(rule: CaseRule) -> set[str]:

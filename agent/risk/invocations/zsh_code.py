@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.risk.inline.tokens import CLOSING
+from agent.risk.invocations.open_places import raise_open
 from agent.risk.reader.words import Invocation
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _QUALIFIERS = re.compile(
     r"(?<=[\w*?/.\])\"'~}])\((?:#q)?(?:[^()\s'\"`$|;&e+]|\+(?:\d|[rwxst]+[:,\]}]))*(?:e([^\w\s])|\+([A-Za-z_][\w-]*))"
 )
+_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"", re.S)
 _MOST = 50
 
 
@@ -26,7 +28,8 @@ def judge_qualifiers(walker: Walker, invocation: Invocation, code: str) -> None:
             continue
         end = found.end()
         if found[1]:
-            close = code.find(CLOSING.get(found[1], found[1]), end)
+            skipped = _QUOTED.match(code, end)  # a sign within quotes ends nothing
+            close = code.find(CLOSING.get(found[1], found[1]), skipped.end() if skipped else end)
             close = len(code) if close < 0 else close
             text, end = code[end:close], close
             quoted = re.fullmatch(r"(['\"])(.*)\1", text.strip(), re.S)
@@ -38,5 +41,7 @@ def judge_qualifiers(walker: Walker, invocation: Invocation, code: str) -> None:
         at = len(code) if behind < 0 else behind + 1
     if not runs:
         return
+    begin = len(walker.findings)
     walker.script("\n".join(("".join([*bare, code[at:]]), *runs)), invocation.place, invocation.inner([], "zsh"))
+    raise_open(walker, None, begin)
     walker.add("run", [], invocation.place, reason="has zsh run code to pick files", rule="run.qualifier")

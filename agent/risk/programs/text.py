@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
+from agent.risk.gtfobins.general import load
 from agent.risk.inline.files import below_home
 from agent.risk.inline.programs import judge_suspects
 from agent.risk.invocations.shells import program_file
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
-_CODE_FILES = ("-f", "--file", "-E", "--exec", "-l", "--load", "-i", "--include", "--debug")
+_CODE_FILES = ("-f", "--file", "-E", "--exec", "--debug")
+_LIBRARIES = ("-l", "--load", "-i", "--include")  # beside the program
 _REPORTS = {
     "d": "--dump-variables",
     "o": "--pretty-print",
@@ -44,8 +46,10 @@ def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     sandbox = args.has("-S", "--sandbox", "-safe")
     if not sandbox:
         for file in args.values(*_CODE_FILES):
+            program_file(walker, invocation, file)
+        for file in args.values(*_LIBRARIES):
             if file.text not in ("inplace", "inplace.awk"):
-                program_file(walker, invocation, file)
+                load(walker, invocation, file)
     _reports(walker, invocation, table, args)
     texts = [word.text for word in (*args.values("-v", "--assign"), *operands)]
     assigned = {found[1]: found[2] for text in texts if (found := _ASSIGNED.match(text))}

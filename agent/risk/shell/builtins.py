@@ -48,6 +48,7 @@ def run_builtin(walker: Walker, name: str, invocation: Invocation) -> Output | N
         begin = len(walker.findings)
         judge_hidden(walker, name, invocation)
         if name not in _KEPT:
+            raise_open(walker, None, begin)
             return None if handler is None else handler(walker, invocation)
         output = _BUILTINS[name](walker, invocation)
         raise_open(walker, None, begin)

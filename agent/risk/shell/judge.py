@@ -153,7 +153,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
 def _look_back(walker: Walker, name: str, invocation: Invocation, table: Program, before: int) -> None:
     """Judge what is only seen once a program was looked at: secrets it names, shows or sends on, and commands behind `--`."""
     if all(found.level is Level.LOW for found in walker.findings[before:]):
-        judge_named_secrets(walker, name, invocation)
+        judge_named_secrets(walker, name, invocation, table)
         judge_shown_files(walker, name, invocation, table)
     suspect_behind_dashes(walker, invocation, table, walker.findings[before:])
     judge_told_secrets(walker, invocation, table)
