@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
-from agent.risk.gtfobins.general import load
 from agent.risk.inline.files import below_home
 from agent.risk.inline.programs import judge_suspects
 from agent.risk.invocations.shells import program_file
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 
 _CODE_FILES = ("-f", "--file", "-E", "--exec", "--debug")
-_LIBRARIES = ("-l", "--load", "-i", "--include")  # beside the program
 _REPORTS = {
     "d": "--dump-variables",
     "o": "--pretty-print",
@@ -47,9 +45,9 @@ def awk(walker: Walker, invocation: Invocation, table: Program, args: Args) -> O
     if not sandbox:
         for file in args.values(*_CODE_FILES):
             program_file(walker, invocation, file)
-        for file in args.values(*_LIBRARIES):
+        for file in args.values("-l", "--load", "-i", "--include"):  # beside the program
             if file.text not in ("inplace", "inplace.awk"):
-                load(walker, invocation, file)
+                walker.add("run", [file], invocation.place, reason="loads code from {targets}", rule="awk.load")
     _reports(walker, invocation, table, args)
     texts = [word.text for word in (*args.values("-v", "--assign"), *operands)]
     assigned = {found[1]: found[2] for text in texts if (found := _ASSIGNED.match(text))}
