@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Literal
 
-import agent.protocol  # noqa: F401  # before msgspec, which it loads in two thirds of the time
+import agent.protocol  # noqa: F401  # before msgspec, which it loads in half of the time
 
 # isort: split
 import msgspec

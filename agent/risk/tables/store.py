@@ -2,9 +2,9 @@
 
 A part of the file holds the programs whose names begin with one character, each still encoded, so that a rating reads and
 decodes only what it meets. Descriptions for people are in a file of their own (`help`), which no rating reads.
-"""
 
-from __future__ import annotations
+Annotations are evaluated here: as texts, msgspec compiles each of them before the first rating.
+"""
 
 import os
 from functools import lru_cache
@@ -179,7 +179,7 @@ _RATHER_VERBS = frozenset(
 )
 
 
-def may_be_command(word: Word) -> bool:
+def may_be_command(word: "Word") -> bool:
     """Tell whether an argument could be the program that another one is to run."""
     name = word.text.rpartition("/")[2]
     return name not in _RATHER_VERBS and program(name) is not None
