@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 from agent.commands.agents import active
 from agent.commands.context import CommandContext, DispatchOutcome
@@ -104,13 +105,25 @@ async def info(context: CommandContext, arguments: Info) -> DispatchOutcome:
             "todo": shown(todo_text(session.todo)) or "nothing",
         }
     else:
-        rows = ((row["setting"], row["value"]) for row in context.app.settings_rows())
-        data = {name: "" if value is None else str(value) for name, value in rows}
-        data |= {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
-        data |= {"approve": session.approve, "confine": session.confine, "safety_off": str(session.safety_off)}
+        rows = context.app.settings_rows()
+        data = {row["setting"]: "" if row["value"] is None else str(row["value"]) for row in rows}
+        now = {"planner": session.planner.name, "model": session.planner.model, "cwd": session.cwd}
+        now |= {"approve": session.approve, "confine": session.confine, "safety_off": str(session.safety_off)}
+        data |= now
+        told = {name: value for name, value in data.items() if value and name in (now.keys() | _set_in(rows))}
+        rest = f"{len(data) - len(told)} more are as they come: `agent-shell config` shows all"
+        return DispatchOutcome(f"{_lines(told)}\n{rest}", dict(data))
+    return DispatchOutcome(_lines(data), dict(data))
+
+
+def _lines(data: dict[str, str]) -> str:
     width = max(map(len, data))
-    text = "\n".join(f"{key.ljust(width)}  {value}" for key, value in data.items())
-    return DispatchOutcome(text, dict(data))
+    return "\n".join(f"{key.ljust(width)}  {value}" for key, value in data.items())
+
+
+def _set_in(rows: list[dict[str, Any]]) -> set[str]:
+    """The settings that somebody has set."""
+    return {row["setting"] for row in rows if row.get("from") != "default"}
 
 
 def _session_data(context: CommandContext) -> dict[str, str]:

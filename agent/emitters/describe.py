@@ -119,7 +119,7 @@ def summary_line(
     if shell and not told and event.exit_code not in (0, 1):  # 1 is every failure's
         parts.append(f"exit {event.exit_code}")
     took = _took(event, ran, planning)
-    if took >= _WORTH_TELLING and not (told and ran == 1 and event.status != "completed"):
+    if took >= _WORTH_TELLING and not (told and ran < 2 and event.status != "completed"):
         parts.append(seconds(took))
     parts += _cost(event.usage)
     if told and not (parts or done or why):

@@ -114,4 +114,6 @@ class GoalEnding:
         """Tell whether what stands above says how the goal ended."""
         if event.message and event.message in self._said:
             return True
+        if event.status == "blocked_by_policy":  # a warning has said why, unless the message does
+            return not event.message
         return bool(self._printed.strip()) if event.status == "completed" else self._commands.ended == event.status

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from agent.config.paths import checkout_root
 from agent.frontends.wrapping import wrapped
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
+from agent.protocol.outcomes import CommandSummary
 from agent.text.shown import shown, shown_line
 
 if TYPE_CHECKING:
@@ -92,6 +94,18 @@ def welcome(*, first_run: bool, is_root: bool, safety_off: bool, columns: int = 
     if safety_off:
         lines.append([("class:alert", "safety is off: "), ("", "high-risk commands will not ask for the typed word")])
     return wrapped(lines, columns)
+
+
+def follow_up_tip(command: CommandSummary) -> str:
+    """Say how to go on from what a search found, in words that fit it; "" for any other command, and where there is nothing to choose."""
+    if command.origin != "planner" or command.risk != "low" or not command.run.startswith("find "):
+        return ""
+    if command.stdout.count("\n") < 2:
+        return ""
+    folder = re.search(r"(?m)(?:^|\s)\./([\w-]+)/", command.stdout)
+    tips = [f'"only the ones in {folder[1]}"'] if folder else []
+    tips.append('"the first 2"' if "sort " in command.run else '"sort them by size"')
+    return f"You can go on from there: {', '.join(tips)}."
 
 
 def logs_in_clone(settings: Settings) -> str:

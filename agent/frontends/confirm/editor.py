@@ -19,6 +19,7 @@ from agent.frontends.live_rating import LiveRating, Rate
 from agent.frontends.prompt_app import build_app, editor_rows, vi_letter
 from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of
+from agent.policy.deciding import breach
 from agent.policy.rehearsable import tells, writes
 from agent.protocol.confirmations import ConfirmationRequest
 from agent.protocol.decisions import Level, RiskReport
@@ -218,7 +219,9 @@ class CommandEditor:
         ours = self._ours()
         if ours:
             return [("class:warn", f" {ours} is for the goal prompt: Ctrl-C leads there · empty line skips")]
-        words = f" Enter {enter} · empty line skips · Ctrl-C cancels · F1 more"
+        refused = report is not None and not self._request.safety_off and breach(report) is not None
+        first = "refused as it stands" if refused else f"Enter {enter}"
+        words = f" {first} · empty line skips · Ctrl-C cancels · F1 more"
         level = self.rating.level(self.buffer.text)
         if self._makes_rules and level is not None and level is not Level.HIGH:
             words += " · F8 always"
@@ -228,7 +231,7 @@ class CommandEditor:
             words += f" · F6 {'goal' if self._screen.typed_as == 'command' else 'command'}"
         if self._previews.preview(self.buffer.text) is not None:
             words += " · F9 changes"
-        elif self._request.rehearsal != "no" and not rehearses and (report is None or tells(report)):
+        elif self._request.rehearsal != "no" and not (rehearses or refused) and (report is None or tells(report)):
             words += " · F9 rehearse"
         if self._screen.typed_as:
             words = f" {self._screen.typed_as} ·{words}"

@@ -14,7 +14,7 @@ from agent.config.paths import state_dir
 from agent.emitters.paint import use_theme
 from agent.frontends.confirm.tty_confirm import LateConfirmer
 from agent.frontends.line import Goal, Leave, Line, Nothing, OwnCommand, parse_line
-from agent.frontends.opening_words import logs_in_clone, opening_lines, welcome
+from agent.frontends.opening_words import follow_up_tip, logs_in_clone, opening_lines, welcome
 from agent.frontends.repl.background_loading import BehindFirstFrame, left_open_line
 from agent.frontends.repl.goal_history import GoalHistory, HistoryController
 from agent.frontends.repl.goal_prompt import GoalPrompt
@@ -223,11 +223,10 @@ class Repl:
         """Once, to who is new here: after a search, which is what most often is gone on from."""
         if self._told or not self._services.first_run or goal is None or goal.status is not GoalStatus.COMPLETED:
             return
-        if any(
-            each.origin == "planner" and each.run.startswith("find ") and each.risk == "low" for each in goal.commands
-        ):
+        tip = next(filter(None, map(follow_up_tip, goal.commands)), "")
+        if tip:
             self._told = True
-            self._say_hint('You can go on from there: "only the ones in src", "sort them by size".')
+            self._say_hint(tip)
 
     async def _attach_files(self) -> None:
         """`--file` belongs to the first goal."""

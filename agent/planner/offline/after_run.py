@@ -68,7 +68,9 @@ class AfterRun:
         item = steps[-1]
         tried = {command for step in steps for command in (step.proposed, step.run) if command}
         if item.timed_out:
-            return Chat(message="narrow it down, or raise --command-timeout")
+            return Chat(
+                message="narrow it down, or give it longer: `command_timeout` in the settings (`:config`), or `--command-timeout`"
+            )
         if item.interrupted:
             return Chat(message="what it had done until then stays")
         nobody = _nobody_to_end(item)

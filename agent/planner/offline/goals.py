@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.lexicon.words import Token
+from agent.planner.offline.referring import is_follow_up
 from agent.planner.offline.talk import Talk
 from agent.protocol.messages import CommandItem, GoalItem, HistoryItem
 
@@ -24,14 +25,21 @@ def last_goal(history: tuple[HistoryItem, ...]) -> tuple[GoalItem | None, list[C
 
 
 def goals_that_ran(history: tuple[HistoryItem, ...]) -> list[tuple[GoalItem, list[CommandItem]]]:
-    """The goals before the last one whose last command ran, with their commands; what was cancelled is no result."""
+    """The goals before the last one whose last command ran, with their commands. What was cancelled is no result: one that goes on with
+    another is passed over, and behind any other there is nothing to go on with."""
     found: list[tuple[GoalItem, list[CommandItem]]] = []
     for item in history:
         if isinstance(item, GoalItem):
             found.append((item, []))
         elif isinstance(item, CommandItem) and found:
             found[-1][1].append(item)
-    return [(goal, steps) for goal, steps in found[:-1] if steps and steps[-1].outcome == "ran"]
+    results: list[tuple[GoalItem, list[CommandItem]]] = []
+    for goal, steps in found[:-1]:
+        if steps and steps[-1].outcome == "ran":
+            results.append((goal, steps))
+        elif steps and not is_follow_up(goal.text):
+            results.clear()
+    return results
 
 
 def command_before(history: tuple[HistoryItem, ...]) -> CommandItem | None:

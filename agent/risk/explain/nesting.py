@@ -97,7 +97,8 @@ def script_parts(explainer: Explainer, index: int, frame: Frame | None, given: l
         if not rest:
             return parts
     left = [part for child in rest if child not in explainer.used for part in explainer.program(child, [], [])]
-    return [*parts, Part(text="runs as well:" if parts else "runs:", parts=left)]
+    once = [part for at, part in enumerate(left) if part not in left[:at]]  # the same in two ways is told once
+    return [*parts, Part(text="runs as well:" if parts else "runs:", parts=once)]
 
 
 def _name(explainer: Explainer, index: int) -> str:

@@ -41,7 +41,7 @@ _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([A-Za-z0-9._-]+|\[[
 
 # "shows or changes the network": said of a command that only reads, half of it is not true.
 _CHANGING_HALF = re.compile(r" or (?:changes|sets|restores|rebuilds)\b|, or changes .*")
-_SENTENCE = re.compile(r"[a-z]+s\b")  # it begins with what is done
+_SENTENCE = re.compile(r"(?:only )?[a-z]+s\b")  # it begins with what is done
 
 
 class Sentence(NamedTuple):
@@ -228,11 +228,17 @@ def _about(run: ProgramRun) -> str:
     told, table = help_for(name), find_program(name)
     operands = _operands(run, table) if table is not None else []
     phrase, size = told.phrase(tuple(word.text for word in operands[:4]))
+    words = [Word(text, index, index + 1) for index, text in enumerate(run.words[1:])]
+    args = split_args(words, table) if table is not None else None
+    if table is not None and args is not None and not phrase:
+        # What holds a program back says what it does instead: `unzip -l` unpacks nothing.
+        phrase = next(
+            (text for each in sorted(args.names & table.dry) if _SENTENCE.match(text := told.option(each))), ""
+        )
     about = one_line(_CHANGING_HALF.sub("", (phrase or told.about).partition(";")[0]), 80)
     if not _SENTENCE.match(about):
         return f"runs {one_line(name, 40)}, which only reads"
-    if table is None or size or table.cases:
+    if table is None or args is None or size or table.cases:
         return about
-    args = split_args([Word(text, index, index + 1) for index, text in enumerate(run.words[1:])], table)
     reads = [word.text for role, some in operand_roles(table, args) if role == "read" for word in some]
     return f"{about}: {_named(reads[:_MOST_TARGETS])[0]}" if reads else about

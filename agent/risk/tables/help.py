@@ -83,5 +83,5 @@ def _rows() -> dict[str, bytes]:
 @functools.lru_cache(maxsize=256)
 def help_for(name: str) -> Help:
     """Look up the program `name`; an empty description where nothing is known."""
-    raw = _rows().get(table_name(name))
+    raw = _rows().get(name) or _rows().get(table_name(name))
     return _NOTHING if raw is None else Help(msgspec.msgpack.decode(raw, type=built(ProgramHelp)), name)

@@ -56,6 +56,15 @@ def test_info_tells_no_password_of_an_address() -> None:
     assert "pw" not in world.result.text
 
 
+def test_info_shows_what_somebody_has_set_and_how_many_more_there_are() -> None:
+    loaded = Loaded(settings=Settings(theme="light"), origins={"theme": "user file"}, secrets={})
+    world = CommandWorld(app={"settings_rows": loaded.rows})
+    world.do(":info")
+    *lines, last = world.result.text.splitlines()
+    assert "light" in next(line for line in lines if line.startswith("theme ")) and len(lines) < 12
+    assert last == f"{len(world.result.data) - len(lines)} more are as they come: `agent-shell config` shows all"
+
+
 @pytest.mark.covers("S1-22", "S1-35")
 def test_info_of_what_is_not_active_says_so() -> None:
     world = CommandWorld()

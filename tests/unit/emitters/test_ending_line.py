@@ -138,6 +138,14 @@ def test_a_time_out_is_no_warning_beside(at_prompt: bool) -> None:
     assert shown(Warned(text=note)) == [f"warning: {note}"]
 
 
+def test_why_something_was_refused_is_said_once() -> None:
+    why = "deletes a whole home folder; only --safety-off opens this [floor.home]"
+    commands = [{"command": "rm -rf ~", "outcome": "refused"}]
+    refused = GoalFinished(goal="g", status="blocked_by_policy", exit_code=5, commands=commands)
+    assert shown(Warned(text=f"not run: {why}"), refused, columns=200) == [f"warning: not run: {why}"]
+    assert [line.count(why) for line in shown(replace(refused, message=why), columns=200)] == [1]
+
+
 def test_a_job_is_one_line_with_what_the_screen_can_show_of_it() -> None:
     note = NOTE_DETAILS.join(("it continues in the background as job 1", "pid 7", "its output goes to /x"))
     finished = stopped(exit_code=0, job=1, notes=(note,))

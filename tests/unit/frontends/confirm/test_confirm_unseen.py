@@ -14,14 +14,15 @@ from agent.frontends.confirm.heading import is_previewed, word_heading, write_he
 from agent.frontends.wrapping import rows_of
 from agent.protocol.actions import WriteFile
 from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
-from agent.protocol.decisions import RiskContext
+from agent.protocol.decisions import RiskContext, RiskReport
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Preview, Rehearsal
+from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
 from agent.text.shown import shown_name
 from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for
 
-ENTER, CTRL_C, F2 = "\r", "\x03", "\x1bOQ"
+ENTER, CTRL_C, CTRL_U, F2 = "\r", "\x03", "\x15", "\x1bOQ"
 
 
 def answer(terminal: FakeTerminal, processes: FakeProcesses, request: ConfirmationRequest, *keys: str) -> Confirmation:
@@ -167,3 +168,25 @@ def test_content_that_did_not_fit_is_shown_before_it_is_written(
     assert processes.calls or "rm -rf ~" in terminal.seen  # by the pager, where there is one
     assert isinstance(answer(terminal, processes, request, "y" + ENTER, "y" + ENTER), Approved)
     assert isinstance(answer(terminal, processes, write_request("a.sh", "short"), "y" + ENTER), Approved)
+
+
+def test_what_would_be_refused_is_said_while_it_is_edited(terminal: FakeTerminal, processes: FakeProcesses) -> None:
+    def rate(command: str, cwd: str, session: str = "") -> RiskReport:
+        return classify(command)
+
+    async def run() -> Confirmation:
+        confirmer = PromptConfirmer(terminal.screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate)
+        answered = asyncio.ensure_future(confirmer.confirm(request_for("ls", "low")))
+        while "Enter runs" not in terminal.seen:
+            await asyncio.sleep(0.01)
+        terminal.keys.send_text(CTRL_U + "rm -rf /")
+        while "refused as it stands" not in terminal.seen:
+            await asyncio.sleep(0.01)
+        terminal.keys.send_text(CTRL_C)
+        return await answered
+
+    async def bounded() -> Confirmation:
+        async with asyncio.timeout(60):
+            return await run()
+
+    assert asyncio.run(bounded()) == CancelGoal()

@@ -101,6 +101,12 @@ def test_what_was_cancelled_is_passed_over(folder: str) -> None:
     assert last == f"find . -type f -name '*.py' {BY_SIZE}"
 
 
+def test_behind_a_goal_that_was_cancelled_there_is_nothing_to_go_on_with(folder: str) -> None:
+    (Path(folder) / "hello.txt").write_text("hello\n")
+    other = "count the words in hello.txt"
+    assert _chain(folder, other, FOUND, "sort them by name", cancelled=(FOUND,))[-1] == ""
+
+
 def test_lines_are_narrowed_down_too(folder: str) -> None:
     (Path(folder) / "app.log").write_text("2024-05-17 10:00:01 ERROR disk full\n")
     found = _chain(folder, "show the errors in app.log", "only those from today", "count them")

@@ -38,7 +38,7 @@ def book() -> tuple[recipes.Recipe, ...]:
 NUMERIC = {"count", "number", "port", "pid", "seconds"}
 BUILTINS = {
     "cd", "pwd", "echo", "export", "printf", "command", "kill", "time", ":", "for", "until", "sleep", "LC_ALL=C", ".", "alias",
-    "deactivate", "jobs", "ulimit", "umask",
+    "deactivate", "jobs", "ulimit", "umask", "compgen",
 }  # fmt: skip
 
 

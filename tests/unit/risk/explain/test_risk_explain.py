@@ -133,3 +133,8 @@ def test_a_deletion_names_the_variable_it_hangs_on(command: str, name: str) -> N
 
 def test_a_variable_of_inner_code_is_not_looked_for_in_the_outer_text() -> None:
     assert "may be empty" not in classify('bash -c "$X; rm -rf a"').findings[0].reason
+
+
+def test_what_runs_in_two_ways_is_told_once() -> None:
+    told = explain(classify("tar -xf a.tar --to-command=sh"))
+    assert told.count("‼ a shell") == 1
