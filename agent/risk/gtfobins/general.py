@@ -35,6 +35,7 @@ def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
 
 
 _XONSH = LazyPattern(r"[$!][\[(]([^\])]*)[\])]")  # a command, in the midst of Python
+_NU_SAVES = LazyPattern(r"\|\s*save\b(?:\s+-[-\w]+)*\s*")
 
 
 def texts(walker: Walker, invocation: Invocation, word: Word) -> None:
@@ -64,7 +65,9 @@ _UNREAD = ("run-opaque", "parse", "unreadable")
 
 def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
     if word.text.strip():
-        text = _XONSH.sub(r"(\1)", word.text) if invocation.words[0].text.endswith("xonsh") else word.text
+        name = invocation.words[0].text.rpartition("/")[2]
+        text = _XONSH.sub(r"(\1)", word.text) if name == "xonsh" else word.text
+        text = _NU_SAVES.sub("| tee ", text) if name == "nu" else text
         walker.script(text, invocation.place, invocation)
         runs(walker, invocation, word)
 
@@ -113,9 +116,9 @@ def load(walker: Walker, invocation: Invocation, word: Word) -> None:
 _ADDRESS = LazyPattern(r"(?:https?|ftps?|s3|expect|phar)://", re.I)
 
 
-def loaded(walker: Walker, invocation: Invocation, word: Word, reason: str, *, in_temp: bool = False) -> None:
+def loaded(walker: Walker, invocation: Invocation, word: Word, reason: str) -> None:
     fetched = _ADDRESS.match(word.text) is not None
-    level = Level.HIGH if (fetched or from_elsewhere(walker, word, [word.text])) and not in_temp else None
+    level = Level.HIGH if fetched or from_elsewhere(walker, word, [word.text]) else None
     walker.add("run", [word], invocation.place, level=level, reason=reason, rule="escape.load")
 
 

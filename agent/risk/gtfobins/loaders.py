@@ -10,7 +10,6 @@ from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
 from agent.risk.gtfobins.general import library, load, loaded, runs, shell_text
 from agent.risk.invocations.environment import is_trusted, judge_environment, others_may_change
-from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation, Word
 from agent.risk.tables.options import split_args
 from agent.risk.tables.store import Program
@@ -98,9 +97,7 @@ def own(walker: Walker, invocation: Invocation, word: Word) -> None:
     text = re.sub(r"^(?:sql|dbm|file):", "", word.text)
     word = word.part(f"{walker.rater.scopes.home}{text[1:]}" if text.startswith("~/") else text)
     if word.text.lower() not in ("", "none") and not is_trusted(walker, word.text):
-        where = absolute(word.text, walker.state.cwd)
-        in_temp = not word.taint and walker.rater.scopes.public(where) and not walker.fetched(where, "/")
-        loaded(walker, invocation, word, "takes settings that can run commands from {targets}", in_temp=in_temp)
+        loaded(walker, invocation, word, "takes settings that can run commands from {targets}")
 
 
 _SETS = ("set-environment", "setenv", "set-env", "set-environ")

@@ -23,7 +23,7 @@ _SHELL = "invocations.shells:"
 _RUN_BY = LazyPattern(
     r"(?:(?:\b|[.:\\_])(?:sh|shell|exec\w*|p?open3|popen\d?|\w*spawn\w*|run\w*|call|cmd|command|check_(?:output|call)|(?:esys|sys)cmd|system\d?|source|sourceFile"
     r"|require\w*|include(?:_once)?|import\w*|use|use\s+lib|CDLL|dlopen|\w*LoadLibrary|load[_-]\w+|load[A-Z]\w+|dofile|loadfile|do|write18|eval\w*|attach)"
-    r"|(?<![\w.])load|^\.(?:read|load)|[\s;]\.(?:read|load)|\\ir?|path\.(?:insert|append|unshift)\s*\(\s*(?:\d\s*,)?|(?:@INC|LOAD_PATH)\s*,)"
+    r"|(?<![\w.])load|^\.(?:read|load)|[\s;]\.(?:read|load)|\\ir?|path\.(?:insert|append|unshift)\s*\(\s*(?:\d\s*,)?|package\.c?path\s*=[^\n;]*|(?:@INC|LOAD_PATH)\s*,)"
     r"[\s(\[{`,:]*['\"`]?(?:\(?\s*file\s*[\"'])?(?:/(?:usr/)?bin/)?\s*\Z"
 )
 _MARKED = LazyPattern(r"(?:(?:\A|[\s(;\"'{])!|`|%x[({\[]|%pipe%|(?:\A|[;&|({]\s*)\.\s)\s*\Z")

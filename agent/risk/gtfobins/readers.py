@@ -68,7 +68,13 @@ def graph(walker: Walker, invocation: Invocation, word: Word) -> None:
         name = re.split(r"[=@\[\s]", name, maxsplit=1)[0]
         if name and name not in _FILTERS and not re.fullmatch(r"[\d.)(]+|sws_flags|.*\)", name):
             reason = "uses {targets}, a filter that may load code or read, fetch and write files"
-            walker.add("run", [word.part(name)], invocation.place, reason=reason, rule="escape.filter")
+            walker.add(
+                "run",
+                [word.part(piece.rpartition("file=")[2] or name)],
+                invocation.place,
+                reason=reason,
+                rule="escape.filter",
+            )
 
 
 def expressions(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from agent.protocol.decisions import Finding, Level
+from agent.protocol.decisions import Level
 from agent.risk.paths.absolute import absolute
 from agent.risk.reader.words import Invocation, Output, join_taint
 from agent.risk.tables.store import INTERPRETERS, WRAPPERS, Program, program
@@ -51,15 +51,18 @@ def open_path(walker: Walker, text: str) -> str:
     return next((path for word in starts for path in PATH.findall(word) if is_open(walker, path)), "")
 
 
-def raise_open(walker: Walker, invocation: Invocation | None, begin: int, *, runner: bool = False) -> None:
+def raise_open(
+    walker: Walker, invocation: Invocation | None, begin: int, *, runner: bool = False, edits: bool = False
+) -> None:
     """Make high what was found from `begin` on to be run from the open, unless it stands there as a plain operand.
 
-    `sh /tmp/x` shows what it runs; `sort --compress-program=/tmp/x` and `less '+!sh /tmp/x'` are for something else.
+    `sh /tmp/x` shows what it runs; `sort --compress-program=/tmp/x` and `less '+!sh /tmp/x'` are for something else. What an editor
+    loads (`edits`) is beside what it is started for.
     """
     for index in range(begin, len(walker.findings)):
         found = walker.findings[index]
         if found.level is Level.MEDIUM and found.effect is not None and found.effect.kind in _RUNS:
-            _raise(walker, invocation, index, found, runner)
+            _raise(walker, invocation, index, runner, edits)
         if found.level is Level.MEDIUM and found.effect is not None and found.effect.kind in _LATER and invocation:
             path = _given_from_open(walker, invocation)
             if path:
@@ -86,21 +89,22 @@ def with_place(walker: Walker, invocation: Invocation, output: Output) -> Output
     return output
 
 
-def _raise(walker: Walker, invocation: Invocation | None, index: int, found: Finding, runner: bool) -> None:
+def _raise(walker: Walker, invocation: Invocation | None, index: int, runner: bool, edits: bool) -> None:
+    found = walker.findings[index]
     if found.effect is None or not _TELLS_ONE.fullmatch(found.rule):
         return
     for target in found.effect.targets[:4]:
         path = open_path(walker, target)
-        if path and not (invocation is not None and _is_plain(invocation, path, found.rule, runner)):
+        if path and not (invocation is not None and _is_plain(invocation, path, found.rule, runner, edits)):
             reason = f"has another program run {path[:60]}, which others could have put there"
             walker.findings[index] = replace(found, level=Level.HIGH, reason=reason)
             walker.programs.found(Level.HIGH)
             return
 
 
-def _is_plain(invocation: Invocation, path: str, rule: str, runner: bool) -> bool:
+def _is_plain(invocation: Invocation, path: str, rule: str, runner: bool, edits: bool) -> bool:
     """Tell whether a path stands as a word of its own, is the script that an option names, or is in a command for what runs commands."""
-    script = rule == "run.script"
+    script = rule == "run.script" and (not edits or any(word.text.endswith("-script") for word in invocation.words))
     for before, word in pairwise(invocation.words):
         if path in word.text:
             if word.text == path:

@@ -28,7 +28,7 @@ _WRITES = LazyPattern(
 _RUNS = LazyPattern(
     r"\w*(?:cmd|command|exec|script|prog|program|plugin|hook|pager|editor|wrapper|helper|rsh|configfile|rcfile|askpass|processor)s?|"
     r"execute|load|preload|require|pre|post|shell|compressor|browser|viewer|eval|config|conf|rc|modules?|engine|interpreter|"
-    r"callback|lib|library|init|trigger"
+    r"callback|lib|library|init|trigger|prolog|epilog|ppd"
 )
 _SETTINGS = frozenset(("config", "conf", "configfile", "rcfile", "rc", "init"))
 _LOGS = frozenset("log trace dump report profile error errors debug pid status stats state attribute cursor".split())

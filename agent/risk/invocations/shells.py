@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from agent.risk.shell.walk import Walker
 
 
+_ZSH_FILE = re.compile(r"((?:^|[;&|(\n])\s*|\s)=\(")  # `diff =(ls a) =(ls b)`: a file with the output
+
+
 def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:
     """The text as bash would have it, where it is written for fish; what only zsh runs in it is judged."""
     shell = invocation.words[0].text.rpartition("/")[2]
@@ -24,6 +27,7 @@ def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:
         from agent.risk.invocations.zsh_code import judge_qualifiers
 
         judge_qualifiers(walker, invocation, text)
+        text = _ZSH_FILE.sub(r"\1<(", text)
     if not shell.startswith("fish"):
         return text
     walker.work.spend(len(text) / 4)
@@ -61,7 +65,7 @@ def shell(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
         walker.state.positional, walker.state.shell_name, walker.state.exports_all = saved
         walker.state.last_here = last_here
         return result
-    if args.has("-n") and args.operands and not args.has("-s", "+n"):
+    if args.has("-n", "--no-execute") and args.operands and not args.has("-s", "+n"):
         return None, ""
     if args.operands and not args.has("-s"):
         return script_file(walker, invocation, args.operands[0])

@@ -131,7 +131,8 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
         _judge_input(walker, invocation, table, before, inner)
         if len(walker.findings) > before:
             _judge_own_files(walker, name, invocation, walker.findings[before:], table)
-            raise_open(walker, invocation, before, runner=runs_anyway(table))
+            edits = table.handler.startswith("programs.editors:")
+            raise_open(walker, invocation, before, runner=runs_anyway(table), edits=edits)
         if len(walker.findings) > own:
             judge_open_code(walker, invocation, table, own)
         keep_fetched(walker, name, invocation, walker.findings[before:])

@@ -25,6 +25,9 @@ _KEPT = frozenset(("secrets", "account-secret", "history"))
 # Sub-commands of git that print names of commits, which no file's content decides.
 _OBJECT_NAMES = frozenset(("rev-parse", "merge-base", "rev-list", "describe", "symbolic-ref", "name-rev", "write-tree"))
 
+# A form of one's own for what is told: words, and places in them that are filled in.
+_TEMPLATE = lazily(r"\w[^%{$]* [^%{$]*(?:%[({\w]|\{\{|\$\{?\w)|^\$\w+ *= *\".* ")
+
 
 def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
     """Text and taint of stdout. `table.output` names the way; "pass" hands on what came in."""
@@ -46,9 +49,16 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
         return (text[:_MAX_TEXT] if text is not None else None), taint
     if table.name == "git" and args.operands and args.operands[0].text in _OBJECT_NAMES:
         return None, ""
-    taint = _handed_on(invocation, table, args)
+    return _read_and_told(walker, invocation, table, args)
+
+
+def _read_and_told(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
+    """What is told of what was read: by `pass` the same, or in a form of its own, by any other kind something new."""
+    kind, taint = table.output, _handed_on(invocation, table, args)
     if any(word.glob and walker.rater.scopes.of(word, invocation.cwd) in _KEPT for word in args.operands):
         taint = join_taint(taint, "secret")
+    if kind == "pass" and any(_TEMPLATE.search(word.text) for word in invocation.words[1:]):
+        kind, taint = "made", taint.replace("file", "").strip()
     stdin = invocation.stdin
     if kind != "pass":
         return None, join_taint(kind, taint)
@@ -226,12 +236,19 @@ def _bytes_of(decoder: str, text: str) -> bytes:
 
 
 _OF_FILES = frozenset(("base64", "base32", "xxd", "rev", "decoder", "gzip"))
+
+
+def _seq(walker: Walker, invocation: Invocation, args: Args) -> Output:
+    formed = any(" " in word.text for word in invocation.words[1:])  # `-f 'rm -rf /home/u%g'`
+    return (None, "made") if formed else ("1", "")
+
+
 _SPECIAL: dict[str, Special] = {
     "echo": echo, "printf": printf, "rev": rev, "tr": tr, "decoder": decoder, "gzip": gzip, "cat": _cat,
     "base64": decoding(("-d", "-D", "--decode", "-di"), lambda text: _bytes_of("b64decode", text + "===")),
     "base32": decoding(("-d", "--decode"), lambda text: _bytes_of("b32decode", text)),
     "xxd": decoding(("-r", "--revert"), lambda text: bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text))),
-    "tee": _tee, "which": _which, "yes": _yes, "pwd": lambda walker, invocation, args: (invocation.cwd, ""), "seq": lambda *_: ("1", ""),
+    "tee": _tee, "which": _which, "yes": _yes, "pwd": lambda walker, invocation, args: (invocation.cwd, ""), "seq": _seq,
     "mktemp": lambda *_: ("/tmp/tmp.XXXXXXXX", ""),  # noqa: S108  # a name, not a file
     "path-part": _path_part,
     "find": _find, "everywhere": _everywhere, "leads-to": _leads_to, "ls": _ls, "processes": _processes, "printenv": _printenv,

@@ -82,7 +82,7 @@ def test_code_from_where_others_write_is_high(value: str) -> None:
 def test_own_settings_and_the_system_are_trusted() -> None:
     for place, level in {
         "~/.kube/dev": Level.LOW, "$HOME/.kube/dev": Level.LOW, "/etc/kube.conf": Level.LOW, "./f": Level.MEDIUM,
-        "/tmp/f": Level.MEDIUM, "$F": Level.MEDIUM, '"$(curl -s https://x.org)"': Level.HIGH,
+        "/tmp/f": Level.HIGH, "$F": Level.MEDIUM, '"$(curl -s https://x.org)"': Level.HIGH,
     }.items():  # fmt: skip
         assert classify(f"kubectl get pods --kubeconfig {place}").level is level, place
     assert classify("curl -so f https://x.org; kubectl --kubeconfig f get pods").level is Level.HIGH

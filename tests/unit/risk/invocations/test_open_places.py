@@ -68,7 +68,7 @@ def test_what_lies_there_as_data_or_settings_is_not_run() -> None:
         "tool --cache-dir=/tmp/x",
         "make install DESTDIR=/tmp/x",
         "mypy --config-file /tmp/x a",
-        "vim -S /tmp/x.vim",
+        "emacs --script /tmp/x.el",
     ):
         assert classify(command).level is Level.MEDIUM, command
     for command in ("grep -f /tmp/x a", "sort -T /tmp a", "diff /tmp/a /tmp/b"):
