@@ -53,7 +53,7 @@ def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args
 
 
 def _read_and_told(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
-    """What is told of what was read: by `pass` the same, or in a form of its own, by any other kind something new."""
+    """Predict what is told of what was read: by `pass` the same, or in a form of its own, by any other kind something new."""
     kind, taint = table.output, _handed_on(invocation, table, args)
     if any(word.glob and walker.rater.scopes.of(word, invocation.cwd) in _KEPT for word in args.operands):
         taint = join_taint(taint, "secret")
