@@ -7,6 +7,7 @@ import re
 import shlex
 from fnmatch import fnmatchcase
 
+from agent.policy.rights import FILE_KINDS, folders_of, holds
 from agent.protocol.confirmations import Proposal
 from agent.protocol.decisions import Finding, Level, ProgramRun, RiskReport, Verdict
 from agent.protocol.requests import NOT_GRANTED, Approval
@@ -41,6 +42,13 @@ def with_grants(verdict: Verdict, report: RiskReport, proposal: Proposal, approv
         if in_run and verdict.action == "allow" and sets_git_up(report, proposal.within):
             reason = "a use of git that may publish something, change its settings or another repository is asked for in every mode"
             return Verdict(action="ask", rule=NOT_GRANTED, reason=reason, word=verdict.word)
+        if (
+            in_run
+            and verdict.action == "allow"
+            and changes_elsewhere(report, proposal.within, proposal.cwd or proposal.within)
+        ):
+            reason = "a change of files outside the folder of the task is asked for in every mode"
+            return Verdict(action="ask", rule=NOT_GRANTED, reason=reason, word=verdict.word)
         return verdict
     fits = _fits(report, proposal)
     granted = wanted in (approval.grants or ()) and fits
@@ -64,6 +72,22 @@ def _fits(report: RiskReport, proposal: Proposal) -> bool:
     if proposal.grant == "push":
         return proposal.command == text and is_own_push(text)
     return proposal.grant == "pull-request" and proposal.origin == "tool" and run.words[:1] == ("open_pull_request",)
+
+
+def changes_elsewhere(report: RiskReport, within: str, cwd: str) -> bool:
+    """Tell whether it changes a file outside the folder `within` ("" for any) that is no temporary one, as far as its rating names it."""
+    for finding in report.findings if within else ():
+        effect = finding.effect
+        if effect is None or effect.kind not in FILE_KINDS or effect.scope in ("temp", "null"):
+            continue
+        for target in effect.targets:
+            if target.startswith("~"):
+                return True
+            for folder in folders_of(finding, report, cwd):
+                path = os.path.normpath(os.path.join(folder, target))
+                if _UNKNOWN not in path and not holds(within, path):
+                    return True
+    return False
 
 
 _UNKNOWN = "…"

@@ -84,7 +84,7 @@ PLAIN_READERS = _names("""
 where they name a file to write: the rating says so, and then they do not read plainly.)"""
 
 
-_FILES = frozenset(
+FILE_KINDS = frozenset(
     ("create", "write", "append", "modify", "copy-to", "move", "link", "extract", "delete", "delete-empty", "chmod", "chown", "truncate",
      "download", "permission-wide")
 )  # fmt: skip
@@ -93,7 +93,7 @@ NETWORK_KINDS = frozenset(
 )
 _RECORDS = "vcs-safe"
 _SWITCH = "vcs-switch"
-_BOUNDED = {"read", "secret", "none"} | _FILES | NETWORK_KINDS | {_RECORDS, _SWITCH}
+_BOUNDED = {"read", "secret", "none"} | FILE_KINDS | NETWORK_KINDS | {_RECORDS, _SWITCH}
 _GIT_RECORDS = frozenset({"fetch", "branch", "tag", "notes"})
 _GIT_NETWORK = frozenset({"fetch", "ls-remote", "remote", "pull", "push", "clone"})
 _GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
@@ -127,8 +127,8 @@ def rights(report: RiskReport, context: RiskContext) -> Rights | None:
             here = [_folder(run, context) for run in _programs(finding, report) if _is_git(run)]
             repositories += here
             write += [path for folder in here for path in _work_tree(folder, context)]
-        elif effect.kind in _FILES:
-            write += _paths(effect, _folders(finding, report, context), context)
+        elif effect.kind in FILE_KINDS:
+            write += _paths(effect, folders_of(finding, report, context.cwd), context)
     for run in report.programs:
         network |= asks_network(run)
         if _is_git(run):
@@ -205,7 +205,7 @@ def reads_plainly(report: RiskReport) -> bool:
     return all(_name(run) in PLAIN_READERS and run.whole and not run.environment for run in report.programs)
 
 
-def _folders(finding: Finding, report: RiskReport, context: RiskContext) -> list[str]:
+def folders_of(finding: Finding, report: RiskReport, cwd: str) -> list[str]:
     """Return the folders that a finding's relative paths lie in: those of its program; of a redirection, of what it stands at."""
     runs = _programs(finding, report)
     if not runs:
@@ -213,9 +213,7 @@ def _folders(finding: Finding, report: RiskReport, context: RiskContext) -> list
         around = [run for run in report.programs if run.span[0] <= start and end <= run.span[1]]
         width = min((run.span[1] - run.span[0] for run in around), default=0)
         runs = [run for run in around if run.span[1] - run.span[0] == width]  # one for each folder it may run in
-    return [run.cwd if run.cwd.startswith("/") and "\0" not in run.cwd else context.cwd for run in runs] or [
-        context.cwd
-    ]
+    return [run.cwd if run.cwd.startswith("/") and "\0" not in run.cwd else cwd for run in runs] or [cwd]
 
 
 def _programs(finding: Finding, report: RiskReport) -> list[ProgramRun]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 from agent.planner.facts.file_systems import listed
 from agent.planner.facts.loaded_files import add_loaded, is_code
@@ -16,6 +17,8 @@ from agent.protocol.decisions import Effect, ProgramRun, RiskReport
 from agent.risk.tables.names import members
 
 _MAX_PROGRAMS = 16
+_MAX_NAMES = 64
+_PIPED = "/dev/fd/"  # what another program of the command prints: `bash <(cat a.sh)`
 _USED = frozenset(
     (
         *("schedule", "persist", "environment", "remote-shell", "shell-escape", "configure-system", "cluster-change"),
@@ -67,7 +70,7 @@ def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]
     running = _running(report)
     texts = [(run.cwd, f"import {' '.join(run.words[1:])}".encode()) for run in running]
     projects = {file for run in running for file in _PROJECTS.get(os.path.basename(run.words[0]), ())}
-    for path in dict.fromkeys(_code(report, cwd)):
+    for path in dict.fromkeys(chain.from_iterable(map(_expanded, _code(report, cwd)))):
         text = code.add(path)
         if text[:2] == b"#!" or is_code(path) or any(fnmatchcase(os.path.basename(path), file) for file in projects):
             texts.append((os.path.dirname(path), text))
@@ -83,6 +86,13 @@ def identities(report: RiskReport, cwd: str, facts: Mapping[str, tuple[str, ...]
             continue
         found[path] = f"folder {status.st_dev}:{status.st_ino}"
     return found
+
+
+def _expanded(path: str) -> Iterable[str]:
+    """The files that a pattern stands for now, in order; the path itself where it stands for none."""
+    if not glob.has_magic(path) or os.path.lexists(path):
+        return (path,)
+    return sorted(islice(glob.iglob(path), _MAX_NAMES)) or (path,)
 
 
 def _programs(report: RiskReport) -> dict[str, str]:
@@ -115,11 +125,24 @@ def _code(report: RiskReport, cwd: str) -> Iterator[str]:
             continue
         named = [path for target in effect.targets for path in _places(target, run) if os.path.isfile(path)]
         yield from named
+        yield from _made_before(effect.targets, run, report)
         if not named or finding.rule not in _NAMED:
             yield from _around(run)
-        if effect.kind in _FED or finding.rule.endswith(".stdin"):
+        if (
+            effect.kind in _FED
+            or finding.rule.endswith(".stdin")
+            or any(each.startswith(_PIPED) for each in effect.targets)
+        ):
             texts = [word for other in report.programs for word in other.words] + FED_FROM.findall(report.command)
             yield from (_path(text, run.cwd) for text in texts)
+
+
+def _made_before(targets: Sequence[str], running: ProgramRun, report: RiskReport) -> Iterator[str]:
+    """What other programs of the command name beside the code, which may be what they make it of: `cp a.sh b.sh; bash b.sh`."""
+    names = {name for target in targets for name in (target, target.removeprefix("./"), f"./{target}")}
+    for run in report.programs:
+        if run.span != running.span and not run.remote and not names.isdisjoint(run.words[1:]):
+            yield from _named(run)
 
 
 def _is_decided_by_files(rule: str, effect: Effect) -> bool:

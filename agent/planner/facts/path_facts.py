@@ -126,6 +126,8 @@ class _Collector:
 
         if not text or text[0] == "-" or "…" in text or "\0" in text or "\n" in text or not folder.startswith("/"):
             return ""
+        if text.startswith("/dev/fd/"):  # it is ours that would be found there
+            return ""
         if text == "~" or text.startswith("~/"):
             text = self.context.home + text[1:]
         return absolute(text, folder)

@@ -228,6 +228,12 @@ CHANGES = [
     ("wget -i notes", other_text("notes"), "notes has other contents"),
     ("rsync -a --files-from=notes src/ sub/", other_text("notes"), "notes has other contents"),
     ("tar cf all.tar -T notes", other_text("notes"), "notes has other contents"),
+    ("bash *.sh", other_text("x.sh"), "x.sh has other contents"),
+    ("for f in sub/*.sh; do bash $f; done", other_text("sub/y.sh"), "sub/y.sh has other contents"),
+    ("for f in *.sh; do bash $f; done", lambda: made("a.sh"), "a.sh is new"),
+    ("cp x.sh new.sh; bash new.sh", other_text("x.sh"), "x.sh has other contents"),
+    ("ln -s x.sh new.sh && ./new.sh", other_text("x.sh"), "x.sh has other contents"),
+    ("bash <(cat x.sh)", other_text("x.sh"), "x.sh has other contents"),
     ("git rm --pathspec-from-file=notes", other_text("notes"), "notes has other contents"),
 ]
 

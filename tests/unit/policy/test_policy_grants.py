@@ -16,6 +16,7 @@ from agent.protocol.decisions import RiskContext, Verdict
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
+from tests.support.each import each
 
 PUSH = push_text("origin", "agent/task-10")
 CONTEXT = RiskContext(cwd="/home/me/w", home="/home/me", workspace="/home/me/w")
@@ -235,6 +236,29 @@ def test_another_repository_takes_nothing_in_unasked(text: str) -> None:
 )
 def test_the_repository_that_a_run_works_in_and_looks_elsewhere_are_left_to_the_mode(text: str) -> None:
     assert within_of(text) == "allow"
+
+
+CHANGES = (
+    "touch {}", "echo x > {}", "echo x >> {}", "mkdir -p {}", "cp a {}", "mv a {}", "mv {} b", "ln -s a {}", "rm {}", "chmod 600 {}",
+    "truncate -s 0 {}", "tee {} < a", "sed -i s/a/b/ {}", "sort -o {} a", "true && (touch {})", "x={}; touch $x", "sh -c 'touch {}'",
+    "env touch {}", "curl -o {} https://example.com/x", "git log --output={}", "find {} -delete", "tar xf a.tar -C {}",
+)  # fmt: skip
+
+
+@each("form", CHANGES)
+def test_files_outside_the_folder_of_a_run_are_changed_unasked_in_no_mode(form: str) -> None:
+    for place in ("/home/me/other/f", "../other/f", "~/other/f", "/home/me/w2/f", "/srv/f"):
+        assert within_of(form.format(place)) in ("ask", "type"), place
+    assert within_of(f"cd /home/me/other && {form.format('f')}") in ("ask", "type")
+
+
+@each("form", CHANGES)
+def test_files_in_it_and_temporary_ones_are_left_to_the_mode(form: str) -> None:
+    for place in ("sub/f", "/home/me/w/sub/f"):
+        text = form.format(place)
+        expected = decide(classify(text, CONTEXT), Approval(mode="medium", grants=())).action
+        assert within_of(text) == expected, place
+    assert within_of("touch /tmp/f") == within_of("cd /tmp && touch f") == "allow"
 
 
 WORDS = st.one_of(
