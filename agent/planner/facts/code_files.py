@@ -138,7 +138,7 @@ def _code(report: RiskReport, cwd: str) -> Iterator[str]:
 
 
 def _made_before(targets: Sequence[str], running: ProgramRun, report: RiskReport) -> Iterator[str]:
-    """What other programs of the command name beside the code, which may be what they make it of: `cp a.sh b.sh; bash b.sh`."""
+    """List what other programs of the command name beside the code, of which they may make it: `cp a.sh b.sh; bash b.sh`."""
     names = {name for target in targets for name in (target, target.removeprefix("./"), f"./{target}")}
     for run in report.programs:
         if run.span != running.span and not run.remote and not names.isdisjoint(run.words[1:]):
