@@ -6,15 +6,18 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent.config.paths import state_dir
+from agent.protocol.errors import CoreError
 from agent.protocol.messages import CommandItem
 
 if TYPE_CHECKING:
     from agent.config.settings import Settings
     from agent.memory.service import Memory
     from agent.planner.offline.remembered import RememberedCommands
+    from agent.protocol.execution import UndoStore
     from agent.protocol.messages import ContextBlock
     from agent.protocol.ports import Planner
 
@@ -24,17 +27,25 @@ _WAIT_SECONDS = 0.1
 
 class ProcessMemory:
     """The memory of one process. `folder` of the logs; `is_here(planner)`: whether what a planner is told stays on this machine.
+    `undo`: makes the store of the runs that can be taken back.
 
     Without persistence, and where the setting says so, there is none: nothing is read, and nothing is kept.
     """
 
     def __init__(
-        self, settings: Settings, environ: Mapping[str, str], folder: str, *, is_here: Callable[[Planner], bool]
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        folder: str,
+        *,
+        is_here: Callable[[Planner], bool],
+        undo: Callable[[], UndoStore],
     ) -> None:
         self._settings = settings
         self._environ = environ
         self._folder = folder
         self._is_here = is_here
+        self._undo = undo
         self._memory: Memory | None = None
         self._building = threading.Lock()
         self._refreshed = 0.0
@@ -60,7 +71,15 @@ class ProcessMemory:
             return None
         from agent.planner.offline.remembered import RememberedCommands
 
-        return RememberedCommands(memory)
+        return RememberedCommands(memory, self._taken_back)
+
+    def _taken_back(self) -> frozenset[tuple[str, str]]:
+        """Find the commands whose last run was undone, each with its folder; none where that cannot be read now."""
+        last: dict[tuple[str, str], str] = {}
+        with suppress(CoreError, OSError):
+            for entry in self._undo().entries():  # the newest first
+                last.setdefault((entry.command, entry.cwd), entry.state)
+        return frozenset(command for command, state in last.items() if state == "undone")
 
     def examples(self, goal: str, cwd: str, planner: Planner) -> tuple[ContextBlock, ...]:
         """Choose earlier commands to show a model with a goal: none where they would leave the machine and may not."""

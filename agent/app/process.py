@@ -60,7 +60,11 @@ class Process:
         self.is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         self.logs = ProcessLogs(loaded, self.clock, is_root=self.is_root)
         self.memory = ProcessMemory(
-            loaded.settings, loaded.environ, loaded.session_dir, is_here=self.planners.stays_here
+            loaded.settings,
+            loaded.environ,
+            loaded.session_dir,
+            is_here=self.planners.stays_here,
+            undo=self.execution.undo_store,
         )
 
     @property

@@ -226,10 +226,11 @@ def refused_in_reality(steps: Iterable[Step]) -> str:
 
 @dataclass(frozen=True)
 class Trouble:
-    """A layout that could not be made: the step that failed, and the errno."""
+    """A layout that could not be made: the step that failed, and the errno; or `said`, why it was not even begun."""
 
     step: str
     number: int
+    said: str = ""
 
 
 def unavailable(troubles: list[Trouble]) -> RehearsalUnavailable:
@@ -245,6 +246,8 @@ def unavailable(troubles: list[Trouble]) -> RehearsalUnavailable:
 
 def _reason(trouble: Trouble) -> str:
     step, number = trouble.step, trouble.number
+    if trouble.said:
+        return trouble.said
     why = os.strerror(number) if number else "no reason was given"
     if step.startswith("scratch"):
         where = f" at {os.path.dirname(step[8:])}" if os.path.isabs(step[8:]) else ""

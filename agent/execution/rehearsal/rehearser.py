@@ -31,6 +31,7 @@ from agent.protocol.errors import CommitFailed, InvalidRequest, NotFound, Rehear
 from agent.protocol.execution import CancellationToken, OutputSink
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Committed, Conflict, Rehearsal
+from agent.text.shown import shown_line
 from agent.waiting import completed, in_thread
 
 
@@ -202,7 +203,8 @@ class Rehearser:
         """The rehearsal, held from now on, or what of its sandbox could not be had; blocking."""
         ran = sandbox.collect()
         if ran.failure and not result.interrupted:
-            return Trouble(*ran.failure)
+            said = shown_line(result.stderr.head.removeprefix("agent-shell: ").strip(), 200)
+            return Trouble(*ran.failure, said="" if any(ran.failure) else said)
         before = self._kept.now
         after = shell_state.parse(ran.dump, before)
         left_out: tuple[str, ...] = (STATE_NOT_KEPT,)

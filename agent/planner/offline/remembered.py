@@ -93,10 +93,11 @@ class _Here(Struct, frozen=True):
 
 
 class RememberedCommands:
-    """Puts what is remembered beside what the recipes say."""
+    """Puts what is remembered beside what the recipes say. `taken_back`: commands whose last run was undone, each with its folder."""
 
-    def __init__(self, recall: Recall) -> None:
+    def __init__(self, recall: Recall, taken_back: Callable[[], frozenset[tuple[str, str]]] = frozenset) -> None:
         self._recall = recall
+        self._taken_back = taken_back
 
     def beside(
         self,
@@ -123,6 +124,8 @@ class RememberedCommands:
 
         self._recall.refresh(WAIT_SECONDS)
         same, others = self._recall.for_goal(words, cwd)
+        undone = self._taken_back() if any(item.level > _LOW for item in (*same, *others)) else ()
+        same, others = ([item for item in found if (item.command, item.cwd) not in undone] for found in (same, others))
         same = [item for item in same if not no_plain_order(goal, item.command)]
         there = resolver(cwd, exists)
 

@@ -11,8 +11,10 @@ import pytest
 
 from agent.app.composition import build_services, load
 from agent.app.lazy_planner import LazyPlanner
+from agent.app.memory import ProcessMemory
 from agent.app.planner_settings import is_loopback
 from agent.app.planners import PlannerChoice
+from agent.protocol.rehearsals import UndoEntry, UndoState
 from agent.redaction.redactor import SecretRedactor
 from tests.support.fakes import FakePlanner
 
@@ -66,6 +68,29 @@ def test_a_local_provider_elsewhere_is_not_here(choice: PlannerChoice) -> None:
     assert not choice.stays_here(choice.make("anthropic", None))
     assert not choice.stays_here(LazyPlanner("no such thing", "", choice, SecretRedactor()))
     assert not choice.stays_here(FakePlanner())  # of one that was not made here nothing is known
+
+
+def test_what_was_taken_back_when_it_ran_last_is_known_by_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: tuple[tuple[str, UndoState], ...] = (("rm a", "undone"), ("rm b", "committed"), ("rm b", "undone"))
+
+    class Store:
+        def entries(self) -> tuple[UndoEntry, ...]:
+            return tuple(
+                UndoEntry(undo_id=str(at), time="2026-11-22T09:00:00Z", command=command, cwd="/w", state=state)
+                for at, (command, state) in enumerate(states)
+            )
+
+    given: list[frozenset[tuple[str, str]]] = []
+    monkeypatch.setattr(
+        "agent.planner.offline.remembered.RememberedCommands", lambda memory, undone: given.append(undone())
+    )
+    loaded = load({"session_dir": str(tmp_path / "logs")})
+    memory = ProcessMemory(loaded.settings, {"HOME": str(tmp_path)}, str(tmp_path), is_here=bool, undo=Store)  # type: ignore[arg-type]
+    memory.remembered()
+    memory.close()
+    assert given == [frozenset({("rm a", "/w")})]
 
 
 def test_what_leaves_the_machine_is_said_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

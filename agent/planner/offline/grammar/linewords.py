@@ -155,7 +155,6 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "singlechars": lambda: "grep -o .",
     "trsep": lambda a, b: f"tr {_tr_set(a)} {_tr_set(b)}",
     "join": lambda sep: "paste -s" + ("" if sep == "\t" else f" -d{shlex.quote(sep)}"),
-    "pair": lambda n: "paste -d' ' " + " ".join(["-"] * int(n)),
     "softwrap": lambda n: f"fold -s -w {n}",
     "wrap": lambda n: f"fold -w {n}",
     "hexdump": lambda: "xxd",
@@ -178,7 +177,6 @@ _COMMANDS: dict[str, Callable[..., str]] = {
     "shortest": lambda: "awk 'NR == 1 || length < min {min = length; line = $0} END {print line}'",
     "length": lambda: "awk '{print length}'",
     "lengthsort": lambda reverse: f"awk '{{print length, $0}}' | sort -n{reverse} | cut -d' ' -f2-",
-    "nwords": lambda: "awk '{print NF}'",
     "title": lambda: "sed 's/\\b./\\u&/g'",
     "basename": lambda: "sed 's|.*/||'",
 }  # fmt: skip

@@ -101,6 +101,11 @@ def test_sizes_in_words(size: int, words: str) -> None:
             "no overlay can be made by this user (Operation not permitted)",
             "Linux 5.11",
         ),
+        (
+            Trouble("", 0, said="no process can be started here"),
+            "here: no process can be started here",
+            "read the command",
+        ),
         (Trouble("", 0), "a step of it failed (no reason was given)", "read the command"),
     ],
 )

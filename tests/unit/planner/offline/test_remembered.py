@@ -69,6 +69,16 @@ def test_the_remembered_command_comes_first_and_the_recipe_is_an_alternative() -
     assert [other.command for other in reply.alternatives] == ["wc -l a.txt", "nl a.txt"]
 
 
+def test_what_was_taken_back_is_not_offered_as_what_worked() -> None:
+    item = known("delete a.txt", "rm a.txt a.bak", level=2, edited=True)
+    for folder, command in (("/w", "rm a.txt"), ("/elsewhere", "rm a.txt a.bak")):
+        memory = RememberedCommands(Fixed(item), lambda folder=folder: frozenset({("rm a.txt a.bak", folder)}))  # type: ignore[misc]
+        now = Command(command="rm a.txt")
+        reply = memory.beside(now, "delete a.txt", "/w", today=TODAY, present=lambda name: True)
+        assert isinstance(reply, Command) and reply.command == command
+        assert not reply.alternatives or command != "rm a.txt"
+
+
 def test_the_same_command_keeps_the_reason_of_the_recipe() -> None:
     reply = answer(RECIPE, "count lines of a.txt", known("count lines of a.txt", "wc -l a.txt", by_recipe=True))
     assert isinstance(reply, Command)

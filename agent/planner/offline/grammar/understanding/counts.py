@@ -75,10 +75,6 @@ class Counts(TableReading):
         self.counting = -1
         return self.stages.add("change", "length", clause=clause)
 
-    def on_nwords(self, piece: Piece, clause: int) -> bool:
-        self.counting = -1
-        return self.stages.add("change", "nwords", clause=clause)
-
     def on_ncols(self, piece: Piece, clause: int) -> bool:
         self.counting = -1
         return self.stages.add("count", "ncols", "\0", clause=clause)

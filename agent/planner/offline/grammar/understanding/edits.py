@@ -102,10 +102,6 @@ class Edits(Draft):
             "join", "join", piece.values["SEP"].text if "SEP" in piece.values else ",", clause=clause
         )
 
-    def on_pair(self, piece: Piece, clause: int) -> bool:
-        number = int(piece.values["NUM"].text) if "NUM" in piece.values else 2
-        return 2 <= number <= 20 and self.stages.add("join", "pair", str(number), clause=clause)
-
     def on_split(self, piece: Piece, clause: int) -> bool:
         if "SEP" not in piece.values:
             if self.nouns and self.nouns[-1][0] == "word" and self.texts:
@@ -113,9 +109,6 @@ class Edits(Draft):
             return True
         separator = piece.values["SEP"].text
         return len(separator) == 1 and self.stages.add("split", "trsep", separator, "\n", clause=clause)
-
-    def on_indent(self, piece: Piece, clause: int) -> bool:
-        return self.stages.add("change", "addstart", " " * min(int(piece.values["NUM"].text), 80), clause=clause)
 
 
 def _speaks_of(text: str, word: str) -> bool:
