@@ -63,3 +63,11 @@ def typed_file_system(walker: Walker, invocation: Invocation, word: Word) -> Non
     read = word.part(text or UNKNOWN)
     read.taint = taint
     file_system(walker, invocation, read)
+
+
+def benchmark(walker: Walker, invocation: Invocation, word: Word) -> None:
+    """fio: the files and devices that its jobs write; without `--rw` they only read."""
+    given = [other.text.lstrip("-").partition("=") for other in invocation.words[1:]]
+    if any(name in ("rw", "readwrite", "trim") and ("w" in how or "trim" in how) for name, _, how in given):
+        files = [word.part(path) for name, _, value in given if name == "filename" for path in value.split(":")]
+        walker.add("write", files, invocation.place, invocation=invocation) if files else None

@@ -11,7 +11,7 @@ from agent.protocol.decisions import Level
 from agent.risk.gtfobins.effects import add_effect
 from agent.risk.invocations.environment import from_elsewhere, is_trusted, others_may_change
 from agent.risk.paths.absolute import absolute
-from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word, runs_only
 from agent.text.lazy_pattern import LazyPattern
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def texts(walker: Walker, invocation: Invocation, word: Word) -> None:
 
     before = len(walker.findings)
     for text in islice(commands_in(word.text), _MOST_TEXTS):
-        walker.script(text, invocation.place, invocation)
+        read = f"{text} sh" if text.rstrip()[-1:] == "|" else text  # `source "command|"`: what it prints is obeyed
+        walker.script(read, invocation.place, invocation)
     raise_open(walker, None, before)
     walker.findings[before:] = [
         found for found in walker.findings[before:] if found.level is Level.HIGH and not found.rule.startswith(_UNREAD)
@@ -75,7 +76,7 @@ def shell_text(walker: Walker, invocation: Invocation, word: Word) -> None:
 def argv(walker: Walker, invocation: Invocation, word: Word) -> None:
     """A program with its words; a plain `ssh` is what such options are for."""
     pieces = word.text.replace(",", " ").split()
-    if not pieces or pieces[0].rpartition("/")[2] in _USUAL:
+    if not pieces or runs_only(pieces[0], _USUAL):
         return
     walker.script(word.text.replace(",", " "), invocation.place, invocation)
     apart = [word.part(piece) for piece in word.text.split(",")]

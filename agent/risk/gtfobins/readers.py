@@ -116,8 +116,7 @@ def mlr(walker: Walker, invocation: Invocation, word: Word) -> None:
     start = min(texts.index(verb) for verb in ("put", "filter") if verb in texts)
     for other in invocation.words[start + 1 :]:
         if _MLR_REACHES.search(re.sub(r'"(?:\\.|[^"\\])*"', '""', other.text)):
-            reason = "has Miller run or write what its program says"
-            walker.add("run", [other], invocation.place, reason=reason, rule="escape.run")
+            runs(walker, invocation, other)
 
 
 def jq(walker: Walker, invocation: Invocation, word: Word) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.protocol.decisions import Level
 from agent.risk.invocations.open_places import raise_open
 from agent.risk.paths.absolute import absolute
-from agent.risk.paths.search_path import STANDARD_FOLDERS, begins_elsewhere, opens_in_front, relative_entry
+from agent.risk.paths.search_path import begins_elsewhere, opens_in_front, relative_entry
 from agent.risk.reader.words import HISTORY_VARIABLES, UNKNOWN, Word, runs_only
 from agent.risk.tables.variables import variables
 from agent.text.lazy_pattern import lazily
@@ -150,7 +150,7 @@ def _is_plain(kind: str, text: str) -> bool:
     """Tell whether a command line is a program that is usual there, from where programs are, with an option or two."""
     words = text.split()
     programs = variables().plain[kind]
-    if not words or words[0].rpartition("/")[0] not in ("", *STANDARD_FOLDERS) or not runs_only(text, programs):
+    if not words or not runs_only(text, programs):
         return False
     if kind == "program":
         flags = variables().plain_option("CFLAGS")

