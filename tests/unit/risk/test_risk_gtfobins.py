@@ -110,7 +110,7 @@ def test_the_last_part_of_a_path_proves_nothing() -> None:
             for usual in some(["./ssh", "./less", "./cat", "/tmp/gzip", "./python3"], 2):
                 between = "" if option[-1] in "=+!:@" else " "
                 assert classify(f"{name} {option}{between}{usual} x").level is not Level.LOW, (name, option, usual)
-    for command in ("rsync -n -e ./ssh a:b c", "git -c core.pager=./less log", "GIT_SSH_COMMAND=./ssh git fetch"):
+    for command in ("rsync -n -e ./ssh a:b c", "git -c core.pager=./less log", "GIT_PAGER=./less git log"):
         assert classify(command).level is Level.MEDIUM, command
         assert classify(command.replace("./", "/tmp/")).level is Level.HIGH, command
         assert classify(command.replace("./", "/usr/bin/")).level is Level.LOW, command
