@@ -89,7 +89,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
         if walker.session is not None:
             findings.extend(walker.session.reserved(text))
         abandoned = abandoned or walker.abandoned
-        vars(walker).clear()  # what it consists of knows it: gone at once, no garbage that has to be looked for
+        del walker.expander, walker.state  # which know it: gone at once, no garbage that has to be looked for
     findings.extend(_hidden_text(text, programs))
     parse: Parse = "ok"
     if parser.errors:
@@ -114,7 +114,7 @@ def _classify(command: str, context: RiskContext) -> RiskReport:
 
 def _reads_any(text: str, exports: dict[str, str]) -> bool:
     """Tell whether values that the session has exported may matter. The last folder, which `cd` exports, does to who reads it alone."""
-    return any(name != "OLDPWD" or name in text or "$" in text for name in exports)
+    return bool(exports) and any(name != "OLDPWD" or name in text or "$" in text for name in exports)
 
 
 def _hidden_text(text: str, programs: tuple[ProgramRun, ...]) -> list[Finding]:
@@ -166,6 +166,8 @@ def _order(findings: list[Finding]) -> tuple[Finding, ...]:
         return ()
     seen: set[tuple[str, tuple[int, int], str, bool]] = set()
     kept: list[Finding] = []
+    if len(findings) == 1 and findings[0].reason.isprintable():
+        return (findings[0],)
     if len(findings) > 1:  # of the same thing the worst is kept
         findings = sorted(findings, key=lambda one: _ORDER[one.level])
     for finding in findings:

@@ -48,7 +48,7 @@ def _worth_asking(text: str) -> bool:
     # tree-sitter-bash 0.25.1 has crashed the process on private-use and control characters: plain ASCII only.
     if not text.isascii() or not text.replace("\n", "").replace("\t", "").isprintable():
         return False
-    return len(text) <= _MAX_OF_EACH or all(text.count(char) <= _MAX_OF_EACH for char in _COSTLY)
+    return len(text) <= _MAX_OF_EACH or max(map(text.count, _COSTLY)) <= _MAX_OF_EACH
 
 
 @lru_cache(maxsize=1)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _OBEYS = frozenset(("run", "run-unknown", "run-opaque", "environment", "schedule", "change", "db-change"))
 _ELSEWHERE = frozenset(("remote-shell", "container-run"))
+_COUNTED = _OBEYS | _ELSEWHERE
 _SHELL = "invocations.shells:"
 # What stands directly before a path that is run or loaded: a word for it, with what calls and quotes are written with between them.
 _RUN_BY = LazyPattern(
@@ -66,7 +67,7 @@ def _judge_loaded(walker: Walker, invocation: Invocation, table: Program) -> Non
 
 
 def _counts(finding: Finding) -> bool:
-    return finding.level is Level.MEDIUM and finding.effect is not None and finding.effect.kind in _OBEYS | _ELSEWHERE
+    return finding.level is Level.MEDIUM and finding.effect is not None and finding.effect.kind in _COUNTED
 
 
 def _tell(walker: Walker, invocation: Invocation, path: str, where: str) -> None:

@@ -51,7 +51,7 @@ def with_origin(name: str, invocation: Invocation, output: Output) -> Output:
 
 
 def _is_told(verbs: frozenset[str] | None, invocation: Invocation) -> bool:
-    return verbs is not None and ("*" in verbs or any(word.text in verbs for word in invocation.words[1:_FIRST]))
+    return verbs is not None and not verbs.isdisjoint(["*", *[word.text for word in invocation.words[1:_FIRST]]])
 
 
 def keep_fetched(walker: Walker, name: str, invocation: Invocation, found: list[Finding]) -> None:
@@ -64,7 +64,9 @@ def keep_fetched(walker: Walker, name: str, invocation: Invocation, found: list[
     if _is_told(SAVES.get(name), invocation):
         _keep_saved(walker, name, invocation)
     stdin = invocation.stdin
-    if found and ((stdin is not None and "net" in stdin[1]) or any("net" in word.taint for word in invocation.words)):
+    if found and (
+        (stdin is not None and "net" in stdin[1]) or "net" in " ".join([word.taint for word in invocation.words])
+    ):
         for one in found:
             if one.effect is not None and one.effect.kind in WRITING:
                 walker.downloads |= {absolute(text, invocation.cwd) for text in one.effect.targets}

@@ -83,8 +83,8 @@ def _given_from_open(walker: Walker, invocation: Invocation) -> str:
 def with_place(walker: Walker, invocation: Invocation, output: Output) -> Output:
     """The output of a program, which may hold what lies in a file in the open that it was given."""
     text, taint = output
-    given = (word.text for word in invocation.words[1:])
-    if text is None and any("/" in each and PATH.fullmatch(each) and is_open(walker, each) for each in given):
+    given = [word.text for word in invocation.words[1:] if "/" in word.text] if text is None else []
+    if given and any(PATH.fullmatch(each) and is_open(walker, each) for each in given):
         return None, join_taint(taint or "cmd", "open")
     return output
 

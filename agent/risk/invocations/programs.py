@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, ProgramRun
-from agent.risk.reader.words import Invocation, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word
 from agent.risk.tables.levels import MAX_SHOWN, show
 
 if TYPE_CHECKING:
@@ -86,16 +86,16 @@ class Programs:
 
     def report(self, first: int = 0) -> tuple[ProgramRun, ...]:
         """As data; parents count from `first`, the number of programs that are reported before these."""
-        shown: dict[Word, str] = {}  # a wrapper and what it wraps share their words
+        shown: dict[Word, tuple[str, bool]] = {}  # a wrapper and what it wraps share their words
         for invocation, _ in self.met:
             for word in invocation.words[:MAX_WORDS]:
                 if word not in shown:
-                    shown[word] = show(word)
+                    shown[word] = show(word), UNKNOWN not in word.text and len(word.text) <= MAX_SHOWN
+        told = [[shown[word] for word in invocation.words[:MAX_WORDS]] for invocation, _ in self.met]
         return tuple(
             ProgramRun(
-                words=tuple([shown[word] for word in invocation.words[:MAX_WORDS]]),
-                whole=len(invocation.words) <= MAX_WORDS
-                and all(word.known and len(word.text) <= MAX_SHOWN for word in invocation.words),
+                words=tuple([text for text, _ in told[index]]),
+                whole=len(invocation.words) <= MAX_WORDS and False not in [whole for _, whole in told[index]],
                 span=invocation.place,
                 via=invocation.via,
                 remote=invocation.remote,

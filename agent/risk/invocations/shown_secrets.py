@@ -136,9 +136,10 @@ _ASKS = frozenset(("--help", "-h", "help", "--version"))
 def judge_told_secrets(walker: Walker, invocation: Invocation, table: Program) -> None:
     """Rate what a program shows that is told to (`--show-token`), or whose sub-command says so (`x auth token`, `x print-access-token`)."""
     texts = [word.text for word in invocation.words[1:8]]
-    told = any(text[:2] == "--" and pattern("told.tells").fullmatch(text) for text in texts)
+    long = [text for text in texts if text[:2] == "--"]
+    told = bool(long) and any(map(pattern("told.tells").fullmatch, long))
     if not told and not (table.operands or table.wrap or table.name == "git"):
-        line = " ".join(text for text in texts[:3] if " " not in text)
+        line = " ".join([text for text in texts[:3] if " " not in text])
         told = ("token" in line or "password" in line) and pattern("told.token").fullmatch(line) is not None
     if told and (table.cases or table.handler) and _ASKS.isdisjoint(texts):
         walker.add("secret", [], invocation.place, invocation=invocation, rule="secret.told")

@@ -30,9 +30,9 @@ def judge_named_destruction(walker: Walker, invocation: Invocation, found: list[
 
     `found` is what was found about it so far.
     """
-    if not found or any(finding.level is Level.HIGH for finding in found):
+    if Level.HIGH in [finding.level for finding in found]:
         return
-    if not any(finding.rule.startswith(_UNSEEN) for finding in found):
+    if not [finding for finding in found if finding.rule.startswith(_UNSEEN)]:
         return
     words = [
         word

@@ -26,6 +26,7 @@ class SimpleCommands(WordScanner):
     def simple(self) -> Node | None:
         node = Simple(self.pos)
         words = node.words
+        assigns = True  # what stands next may be an assignment
         text, limit = self.text, self.limit
         while True:
             self.skip_blanks()
@@ -40,7 +41,7 @@ class SimpleCommands(WordScanner):
                 continue
             if char == "&" or (char == "(" and not words):
                 break
-            if (not words or words[0].literal() in _DECLARERS) and (assignment := self.assignment()) is not None:
+            if assigns and (assignment := self.assignment()) is not None:
                 if words:
                     words.append(WordNode([("assign", assignment)], pos, self.pos))
                 else:
@@ -52,6 +53,7 @@ class SimpleCommands(WordScanner):
             words.append(word)
             if len(words) == 1:
                 self.starts.append(pos)
+                assigns = word.literal() in _DECLARERS
                 if (function := self.function_after_name(node)) is not None:
                     return function
         if not words and not node.assignments and not node.redirects:

@@ -74,7 +74,7 @@ class Parser(CompoundCommands):
     def operator(self) -> str:
         """Consume a list operator; a newline reads the bodies of pending here-documents."""
         self.skip_blanks()
-        found = OPERATOR.match(self.text, self.pos, self.limit)
+        found = OPERATOR.match(self.text, self.pos, self.limit) if self.pos < self.limit else None
         if found is None:
             return ""
         operator = found.group()

@@ -95,7 +95,7 @@ _CARRIERS = (
 
 def readings(words: list[Choices]) -> list[list[Word]]:
     """Every way to read a command that is worth judging; the last has all values of arguments side by side."""
-    if all(len(choices) == 1 for choices in words):
+    if {*map(len, words)} == {1}:
         return [[word for choices in words for word in choices[0]]]
     heads, arguments = words[0], words[1:]
     together = [_side_by_side(choices) for choices in arguments]

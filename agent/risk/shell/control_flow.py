@@ -118,9 +118,8 @@ def sequence(walker: Walker, node: Sequence, stdin: Output | None = None) -> Out
     if before is not None:
         state.variables = either_way(before, state.variables)
         folders.be_in(state, (*folders.of(state), *sure))
-    if not known and not any(text.strip(UNKNOWN + "\n ") for text in outputs):
-        return None, taint
-    return "".join(outputs), taint
+    printed = "".join(outputs)
+    return (printed if known or printed.strip(UNKNOWN + "\n ") else None), taint
 
 
 def _arrive(walker: Walker, joiner: str, left: str) -> None:

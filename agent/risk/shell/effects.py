@@ -51,7 +51,7 @@ def apply_table(walker: Walker, invocation: Invocation, table: Program, args: Ar
     place = invocation.place
     recursive = table.always_recursive or not args.names.isdisjoint(table.recursive)
     chosen = [flag for flag in table.flags if matches_options(flag, args)]
-    if any(flag.effect == "dry" for flag in chosen):
+    if chosen and any(flag.effect == "dry" for flag in chosen):
         return
     _apply_values(walker, invocation, table, args, recursive)
     judge_package_source(walker, invocation, args)
@@ -124,7 +124,7 @@ _OPEN_ADDRESS = lazily(r"\bhttp://(?!localhost\b|127\.|\[::1\])|://(?:[^/@]*@)?"
 
 def judge_sources(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
     """Packages over plain HTTP, where others on the way decide what is run, or from an address that has no name."""
-    if not any(finding.effect is not None and finding.effect.kind in _INSTALLS for finding in found):
+    if _INSTALLS.isdisjoint([finding.effect.kind for finding in found if finding.effect is not None]):
         return
     words = [word for word in invocation.words[1:] if _OPEN_ADDRESS.search(word.text)]
     if words:
@@ -143,7 +143,7 @@ def judge_core_packages(walker: Walker, invocation: Invocation, table: Program) 
 
 def judge_tunnels(walker: Walker, invocation: Invocation, found: list[Finding]) -> None:
     """A way in from elsewhere that ends where somebody can log in, or may take any way from there."""
-    if any(finding.effect is not None and finding.effect.kind == "tunnel" for finding in found):
+    if "tunnel" in [finding.effect.kind for finding in found if finding.effect is not None]:
         doors = [word for word in invocation.words[1:] if _DOORS.search(word.text)]
         if doors:
             reason = "lets others from elsewhere in through {targets}"

@@ -74,4 +74,4 @@ class Expander(ParameterExpander):
 
 
 def _has_quotes(parts: list[Part]) -> bool:
-    return any(part[0] == "lit" and part[2] for part in parts)
+    return bool([part for part in parts if part[0] == "lit" and part[2]])

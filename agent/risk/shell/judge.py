@@ -153,7 +153,7 @@ def peel(walker: Walker, invocation: Invocation) -> Output:
 
 def _look_back(walker: Walker, name: str, invocation: Invocation, table: Program, before: int) -> None:
     """Judge what is only seen once a program was looked at: secrets it names, shows or sends on, and commands behind `--`."""
-    if all(found.level is Level.LOW for found in walker.findings[before:]):
+    if {found.level for found in walker.findings[before:]} <= {Level.LOW}:
         judge_named_secrets(walker, name, invocation, table)
         judge_shown_files(walker, name, invocation, table)
     suspect_behind_dashes(walker, invocation, table, walker.findings[before:])
@@ -176,8 +176,11 @@ def _judge_input(
 
 def _with_secrets(output: Output, found: list[Finding]) -> Output:
     """The output of a program that shows secrets, as such: who logs in with it may have it, and nobody else."""
-    shown = any(one.effect is not None and one.effect.kind == "secret" and one.rule != "secret.run" for one in found)
-    return (None, join_taint(output[1], "credential")) if shown and output[0] is None else output
+    if output[0] is None and [
+        f for f in found if f.effect is not None and f.effect.kind == "secret" and f.rule != "secret.run"
+    ]:
+        return None, join_taint(output[1], "credential")
+    return output
 
 
 def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: list[Finding], table: Program) -> None:
@@ -190,7 +193,7 @@ def _judge_own_files(walker: Walker, name: str, invocation: Invocation, found: l
         from agent.risk.invocations.project_files import judge_project_files  # with readers of languages: rarely needed
 
         judge_project_files(walker, name, invocation, found)
-    if not _TOLD.isdisjoint(finding.effect.kind for finding in found if finding.effect is not None):
+    if not _TOLD.isdisjoint([finding.effect.kind for finding in found if finding.effect is not None]):
         from agent.risk.programs.sent_code import judge_told_elsewhere
 
         judge_told_elsewhere(walker, name, invocation, found)
@@ -216,7 +219,9 @@ def judge_surroundings(walker: Walker, name: str, invocation: Invocation) -> Non
 
 def read_elevated(walker: Walker, invocation: Invocation, begin: int, *, reads: bool) -> None:
     """With more rights is no worse than without where it only reads: then what says so is kept at low."""
-    found = walker.findings[begin:] if invocation.elevated and reads else []
+    if not (invocation.elevated and reads):
+        return
+    found = walker.findings[begin:]
     if any(finding.level is not Level.LOW and finding.rule != "elevate.sudo" for finding in found):
         return
     for index, finding in enumerate(found, begin):
@@ -307,7 +312,7 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
     if args.names:
         leave_own(args, words, name, table)
     before = len(walker.findings)
-    if any(word.glob or word.taint for word in words):
+    if [word for word in words if word.glob or word.taint]:
         judge_lists(walker, invocation, table, args)
     if args.options:
         judge_telling_options(walker, invocation, table, args)

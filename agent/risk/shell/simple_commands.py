@@ -47,8 +47,8 @@ def _here(walker: Walker, node: Simple, stdin: Output | None) -> Output:
 
         own = [(name, word) for name, word, _ in environment]
         judge_environment(walker, own, place, elevated=invocation.elevated)
-    parts = [item.parts[0] for item in node.words[1:] if item.parts]
-    arrays = [part[1] for part in parts if part[0] == "assign" and part[1].array]  # declare -a name=(…)
+    assigned = [item.parts[0][1] for item in node.words[1:] if item.parts and item.parts[0][0] == "assign"]
+    arrays = [one for one in assigned if one.array]  # declare -a name=(…)
     walker.declared = {array.name for array in arrays}
     reading.redirected(targets, walker.state.cwd)
     walker.reading = reading

@@ -37,6 +37,13 @@ _OTHER_ROOTS = frozenset(("chroot", "unshare"))  # and their like, where a path 
 class Walker:
     """One rating. `findings` collects, in the order things would happen."""
 
+    __slots__ = (
+        "abandoned", "active", "called", "calls", "committed", "declared", "depth", "descriptors", "downloads", "expander", "files",
+        "findings", "fixed", "incoming", "joined", "looping", "names", "obeyed", "obeying", "outer", "outgoing", "overwritten",
+        "parallel", "printed", "programs", "rater", "reading", "reads", "session", "shift", "side_by_side", "sinks", "source", "staged",
+        "state", "suspecting", "text", "trees", "words", "work",
+    )  # fmt: skip
+
     def __init__(self, text: str, context: RiskContext, *, informed: bool = False) -> None:
         self.text = text
         self.rater = Rater(context)

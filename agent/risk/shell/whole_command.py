@@ -53,6 +53,8 @@ def context_findings(text: str, tree: Sequence, walker: Walker) -> list[Finding]
         evaluated = (target.removeprefix("./") for target in walker.overwritten)
         targets = dict.fromkeys((*evaluated, *(name for source, inner in trees for name in read_back(source, inner))))
         found.extend(_overwritten(target, text) for target in list(targets)[:_MAX_FOUND])
+    if len(walker.findings) < 2 and not walker.downloads:
+        return found
     rules = {finding.rule for finding in walker.findings}
     if "network.device" in rules and not rules.isdisjoint(("run.shell", "run.stdin", "run-opaque.any")):
         found.append(

@@ -121,8 +121,11 @@ def program(name: str) -> Program | None:
     except KeyError:
         pass
     table = table_name(name)
-    raw = _group(table[:1]).programs.get(table)
-    found = None if raw is None else _program_decoder.decode(raw)
+    if table != name:
+        found = program(table)  # decoded once for all that it describes
+    else:
+        raw = _group(name[:1]).programs.get(name)
+        found = None if raw is None else _program_decoder.decode(raw)
     if found is None and "0" <= name[-1:] <= "9":  # perl5.34, ruby3.2: an interpreter by its version
         plain = program(name.rstrip("0123456789.").removesuffix("-"))
         found = plain if plain is not None and plain.handler.startswith(INTERPRETERS) else None
