@@ -11,6 +11,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from agent.frontends.confirm.enter_guard import EnterGuard
+from agent.frontends.confirm.heading import does
 from agent.frontends.confirm.keys import Action, confirm_bindings, select_slot, took_early
 from agent.frontends.confirm.lexer import ShellLexer
 from agent.frontends.confirm.readings import Cycle
@@ -100,6 +101,7 @@ class CommandEditor:
     ) -> None:
         self._request = request
         self._screen = screen
+        self._columns, self._narrowed = screen.columns, False
         self._makes_rules = makes_rules
         self._original = request.proposal.command
         self._cycle = Cycle(request)
@@ -178,6 +180,9 @@ class CommandEditor:
         """Show what an edited text would do; that of the first text stands above already."""
         text = self.buffer.text
         preview = self._previews.preview(text)
+        self._narrowed = self._narrowed or self._screen.columns < self._columns
+        if text == self._original and self._narrowed:
+            return [*does(self._request)]  # terminals that break lines anew may scroll away what stood above
         if preview is not None:
             self._on_screen = preview.preview_id
             return [] if text == self._first else [("class:strong", preview.line)]

@@ -51,15 +51,15 @@ def heading(
         if second and not is_note and cells("".join(text for _, text in together)) > room:
             continue
         second = together
-    return wrapped([_does(request), second] if second else [_does(request)], columns)
+    return wrapped([does(request), second] if second else [does(request)], columns)
 
 
 def must_read(request: ConfirmationRequest) -> list[Fragments]:
     """Say what it does, and what the gate notes on it: above the first question, and of that for the word what was not said before."""
-    return [_does(request), *([("class:warn", shown_line(line))] for line in request.note.split("\n") if line)]
+    return [does(request), *([("class:warn", shown_line(line))] for line in request.note.split("\n") if line)]
 
 
-def _does(request: ConfirmationRequest) -> Fragments:
+def does(request: ConfirmationRequest) -> Fragments:
     """`▲ medium · moves 3 files in this folder`, or what a rehearsal of it would do."""
     report = request.report
     first: Fragments = place_mark(request)
@@ -249,8 +249,8 @@ _OF_DIFFS = {"+": "class:low", "-": "class:high"}
 
 def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fragments]:
     """Lines above the question whether a tool may write a file."""
-    does = _does(request)
-    lines = wrapped([does], columns)
+    done = does(request)
+    lines = wrapped([done], columns)
     styles = _OF_DIFFS if request.preview.startswith("--- before\n") else {}
     for line in _quoted(request.preview, rows=_SHOWN_PREVIEW) if request.preview else ():
         lines.append([("class:hint", "  │ "), (styles.get(line[:1], ""), line)])
@@ -258,6 +258,6 @@ def write_heading(request: ConfirmationRequest, *, columns: int = 0) -> list[Fra
         lines += wrapped([[("class:warn", shown_name(request.note))]], columns)
     command = shown_name(request.proposal.command)
     place = command.partition(" ")[2]
-    if not place or place not in "".join(text for _, text in does):  # a long path is not said twice
+    if not place or place not in "".join(text for _, text in done):  # a long path is not said twice
         lines.append([("class:strong", command)])
     return lines

@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output.vt100 import Vt100_Output
 
 from agent.frontends.confirm.confirmer import PromptConfirmer
 from agent.frontends.confirm.heading import is_previewed, word_heading, write_heading
+from agent.frontends.screen import Screen
 from agent.frontends.wrapping import rows_of
 from agent.protocol.actions import WriteFile
 from agent.protocol.confirmations import Approved, CancelGoal, Confirmation, ConfirmationRequest, Declined
@@ -20,7 +24,7 @@ from agent.protocol.rehearsals import Preview, Rehearsal
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
 from agent.text.shown import shown_name
-from tests.support.fake_terminal import FakeProcesses, FakeTerminal, rate_by_word, request_for
+from tests.support.fake_terminal import FakeProcesses, FakeTerminal, Recording, rate_by_word, request_for
 
 ENTER, CTRL_C, CTRL_U, F2 = "\r", "\x03", "\x15", "\x1bOQ"
 
@@ -168,6 +172,31 @@ def test_content_that_did_not_fit_is_shown_before_it_is_written(
     assert processes.calls or "rm -rf ~" in terminal.seen  # by the pager, where there is one
     assert isinstance(answer(terminal, processes, request, "y" + ENTER, "y" + ENTER), Approved)
     assert isinstance(answer(terminal, processes, write_request("a.sh", "short"), "y" + ENTER), Approved)
+
+
+def test_what_it_does_stands_with_the_command_once_the_window_was_narrowed(processes: FakeProcesses) -> None:
+    size = [80]
+    stream = Recording()
+
+    async def run() -> Confirmation:
+        with create_pipe_input() as keys:
+            output = Vt100_Output(stream, lambda: Size(24, size[0]), term="xterm", enable_cpr=False)
+            screen = Screen(input=keys, output=output, dead_time=0)
+            confirmer = PromptConfirmer(screen, processes, {"HOME": "/nowhere", "PAGER": ""}, rate_by_word)
+            answered = asyncio.ensure_future(confirmer.confirm(request_for("ls src", "low")))
+            for columns, times in ((80, 1), (50, 2)):
+                size[0] = columns
+                while stream.getvalue().count("read-only") < times:
+                    keys.send_text(" \x7f")  # painted anew
+                    await asyncio.sleep(0.02)
+            keys.send_text(CTRL_C)
+            return await answered
+
+    async def bounded() -> Confirmation:
+        async with asyncio.timeout(60):
+            return await run()
+
+    assert asyncio.run(bounded()) == CancelGoal()
 
 
 def test_what_would_be_refused_is_said_while_it_is_edited(terminal: FakeTerminal, processes: FakeProcesses) -> None:
