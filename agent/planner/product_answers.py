@@ -15,7 +15,7 @@ _MEANING = re.compile(
 )
 _RAN = re.compile(
     r"(?i)\s*(?:what|which)(?: commands?)? (?:did|have|had) i (?:run|ran|do|done|type|typed|use|used|execute|executed)"
-    r"(?P<when> today| yesterday| this week| last week)?(?: here)?\s*\??\s*"
+    r"(?P<when> today| yesterday| this week| last week| last| just now| so far)?(?: here)?\s*\??\s*"
 )
 _SUM = re.compile(
     r"(?i)\s*(?P<asks>please |(?:what(?:'?s| is)|how much is|calculate|compute|work out) )?"

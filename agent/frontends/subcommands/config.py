@@ -32,7 +32,10 @@ async def run_config(loaded: Loaded, *, action: str, json_output: bool) -> int:
             return ExitCode.DONE
         if action == "edit":
             _edit(loaded)
-        print_rows(config_rows(loaded), json=json_output, out=sink_of(sys.stdout))
+        rows = config_rows(loaded)
+        if sys.stdout.isatty() and not json_output:  # what somebody has set stands last, where it is seen
+            rows.sort(key=lambda row: row["from"] != "default")
+        print_rows(rows, json=json_output, out=sink_of(sys.stdout))
         for warning in loaded.warnings:
             complain(f"agent-shell: {warning}", style="yellow")
         return ExitCode.DONE

@@ -223,3 +223,9 @@ def read_several(sentence: Sentence, at: int, cued: str) -> Found:
         return used, parts[0]
     text = " ".join(part.text for part in parts)
     return used, Value(text=text, parts=tuple(parts), origin=", ".join(part.text for part in parts))
+
+
+def read_folders(sentence: Sentence, at: int, cued: str) -> Found:
+    """Several paths, one of which is a folder here and now."""
+    found = read_several(sentence, at, cued)
+    return found if found and found[1].parts and is_folder(found[1], sentence.scene) else None

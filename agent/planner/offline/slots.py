@@ -24,6 +24,7 @@ from agent.planner.offline.paths import (
     read_existing_dir,
     read_file,
     read_folder,
+    read_folders,
     read_several,
 )
 from agent.planner.offline.quantities import Found, read_age, read_date, read_number, read_seconds, read_size
@@ -220,7 +221,7 @@ _read_remote = _shaped_reader(REMOTE)  # what lies on another machine: "host:pat
 
 READERS: dict[str, Reader] = {
     "file": read_file, "path": read_file, "dir": read_dir, "folder": read_folder, "isdir": read_existing_dir,
-    "existing": read_existing, "files": read_several, "text": read_text, "literal": read_literal,
+    "existing": read_existing, "files": read_several, "dirs": read_folders, "text": read_text, "literal": read_literal,
     "quoted": read_quoted, "rest": read_rest, "ext": read_extension, "url": read_url, "host": read_host,
     "size": lambda sentence, at, cued: read_size(sentence.tokens, at, sentence.scene.lexicon),
     "age": lambda sentence, at, cued: read_age(sentence.tokens, at, sentence.scene.lexicon),

@@ -46,6 +46,8 @@ def test_the_columns_of_an_access_log_are_known_where_its_date_has_two_words() -
         ("copy notes to backup", "cp -a notes backup"),
         ("move reports into notes", "mv reports notes"),
         ("compress notes", "tar -czf notes.tar.gz notes"),
+        ("delete notes and reports", "rm -r notes reports"),
+        ("copy notes and reports to backup", "mkdir -p backup && cp -a notes reports backup/"),
         ("zip notes and reports into all.zip", "zip -r all.zip notes reports"),
         ("create a tar of reports", "tar -czf reports.tar.gz reports"),
         ("how old is notes", "stat -c %y notes"),

@@ -114,7 +114,9 @@ def test_what_a_command_means_is_explained(goal: str) -> None:
     assert "part by part" in message_for(goal)
 
 
-@pytest.mark.parametrize("goal", ["what did I run yesterday", "which commands did I run", "what have I done today?"])
+@pytest.mark.parametrize(
+    "goal", ["what did I run yesterday", "which commands did I run", "what have I done today?", "what did I do last"]
+)
 def test_what_was_run_is_found_in_the_logs(goal: str) -> None:
     assert command_for(goal).startswith("agent-shell sessions search")
     assert ":history" in message_for(goal, using=without("agent-shell"))  # type: ignore[arg-type]
