@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Twice as many test processes as processors, and two: tests wait for processes of theirs for more than half of their time.
-WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 + 2 )))
+# Twice as many test processes as processors: tests wait for processes of theirs. Each more costs ten seconds of a processor: it collects, and loads.
+WORKERS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) * 2 )))
 STAMP  := $(VENV)/.stamps
 
 .PHONY: run test test-thorough test-tools check bench docs simulated-people real-model clean
