@@ -11,7 +11,6 @@ from agent.risk.invocations.confidential import picks_private
 from agent.risk.invocations.start_files import WRITING, judge_put
 from agent.risk.invocations.written_code import MODULE, RUN
 from agent.risk.paths.absolute import absolute
-from agent.risk.paths.fetched_names import FAR, keep_named
 from agent.risk.reader.words import UNKNOWN, Invocation, Output, join_taint
 from agent.risk.tables.names import members, names, pattern
 from agent.text.lazy_pattern import LazyPattern
@@ -73,6 +72,8 @@ def keep_fetched(walker: Walker, name: str, invocation: Invocation, found: list[
 
 
 def _keep_saved(walker: Walker, name: str, invocation: Invocation) -> None:
+    from agent.risk.paths.fetched_names import FAR, keep_named
+
     words = invocation.words[1:]
     texts = list(_named(word.text for word in words))
     typed = (invocation.stdin or ("", ""))[0]

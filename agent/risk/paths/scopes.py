@@ -27,6 +27,8 @@ _ACCOUNT = LazyPattern(
     r"authorized_keys|/etc/(?:passwd|shadow|gshadow|group|sudoers)|/etc/sudoers\.d|/etc/pam\.d|/etc/ssh/sshd_config"
     r"|/\.config/agent-shell(?:/(?:config\.toml|policy[^/]*|\.env)?)?$|^/etc/agent-shell"  # what may run unasked is said there
 )
+# Whatever the pattern finds holds one of these, which most paths do not.
+_ACCOUNT_MARKS = ("/etc/", "authorized_keys", "/.config/agent-shell")
 _SCHEDULE = LazyPattern(
     r"/etc/cron|/var/spool/cron|/etc/(?:rc\.local|profile|init\.d)|/systemd/(?:system|user)/|LaunchAgents|LaunchDaemons|/\.config/autostart"
 )
@@ -137,11 +139,13 @@ class Scopes:
             return "null"
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return "remote"
-        if _ACCOUNT.search(path):
+        if any(map(path.__contains__, _ACCOUNT_MARKS)) and _ACCOUNT.search(path):
             return "account" if not is_secret(path) else "account-secret"
         if self.home in (bare, path):
             return "home-all"
-        if path.startswith(f"{self.home}/") and _START.match(path[len(self.home) + 1 :]):
+        if path.startswith((f"{self.home}/.", f"{self.home}/L", f"{self.home}/l")) and _START.match(
+            path[len(self.home) + 1 :]
+        ):
             return "schedule"
         if bare in _TEMP:
             return "temp-all"

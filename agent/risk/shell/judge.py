@@ -29,7 +29,6 @@ from agent.risk.shell.effects import (
     judge_tunnels,
 )
 from agent.risk.shell.folders import enter
-from agent.risk.shell.lists import judge_lists
 from agent.risk.shell.number_outputs import as_numbers
 from agent.risk.shell.outputs import output_of
 from agent.risk.shell.program_names import ITSELF, NAMING, keep_names, real_program
@@ -313,6 +312,8 @@ def apply_as_read(walker: Walker, invocation: Invocation, table: Program) -> Out
         leave_own(args, words, name, table)
     before = len(walker.findings)
     if [word for word in words if word.glob or word.taint]:
+        from agent.risk.shell.lists import judge_lists
+
         judge_lists(walker, invocation, table, args)
     if args.options:
         judge_telling_options(walker, invocation, table, args)

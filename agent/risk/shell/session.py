@@ -62,10 +62,8 @@ def _body(text: str, offset: int) -> str:
     return text[node.body.start : max(node.end, parser.pos)]
 
 
-def session_of(context: RiskContext) -> Session | None:
-    """The session's leftovers, None where there are none."""
-    if not (context.functions or context.aliases or context.exports):
-        return None
+def session_of(context: RiskContext) -> Session:
+    """The session's leftovers."""
     functions, aliases = (PRIVATE.sub("\ufffd", text) for text in (context.functions, context.aliases))
     return Session(functions, _alias_texts(aliases), context.exports)
 

@@ -6,6 +6,8 @@ bounded by the parser and by MAX_SCRIPTS.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent.protocol.decisions import Finding, Level, RiskContext
 from agent.risk.invocations.programs import Programs
 from agent.risk.paths.absolute import absolute
@@ -17,13 +19,15 @@ from agent.risk.shell import assignments, control_flow
 from agent.risk.shell.alternatives import dispatch_here
 from agent.risk.shell.expand import Expander
 from agent.risk.shell.hazards import ReadBack
-from agent.risk.shell.session import session_of
 from agent.risk.shell.state import State, Value
 from agent.risk.shell.streams import Files
 from agent.risk.shell.whole_command import name_variable
 from agent.risk.tables.levels import Rater
 from agent.risk.tables.store import program as find_program
 from agent.text.lazy_pattern import lazily
+
+if TYPE_CHECKING:
+    from agent.risk.shell.session import Session
 
 MAX_SCRIPTS = 12
 _COUNTS = lazily(rf"[A-Za-z_{UNKNOWN}]")
@@ -47,7 +51,11 @@ class Walker:
     def __init__(self, text: str, context: RiskContext, *, informed: bool = False) -> None:
         self.text = text
         self.rater = Rater(context)
-        self.session = session_of(context)
+        self.session: Session | None = None
+        if context.functions or context.aliases or context.exports:
+            from agent.risk.shell.session import session_of
+
+            self.session = session_of(context)
         self.findings: list[Finding] = []
         self.programs = Programs()
         self.state = State(self.rater.scopes.cwd, self.rater.scopes.home)

@@ -59,7 +59,10 @@ def test_a_rating_needs_nothing_of_what_is_asked_about_it():
         "gtfobins.effects",
         "invocations.folder_files",
         "invocations.telling",
+        "paths.fetched_names",
         "shell.hidden_code",
+        "shell.lists",
+        "shell.session",
         "tables.variables",
     }
     assert not extra & {f"agent.risk.{name}" for name in rarely}
