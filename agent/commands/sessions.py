@@ -94,16 +94,21 @@ async def existing_session(context: CommandContext, name: str) -> str:
     return wanted
 
 
+_MOST_GOALS = 12  # of what `:session` tells, which is to fit on a screen
+
+
 def session_text(context: CommandContext) -> str:
-    """Id, path, and the goals so far."""
+    """Id, path, and the last goals."""
     session = context.session
     called = f" ({session.name})" if session.name else ""
     lines = [f"session  {session.session_id}{called}", f"log      {session.recorder.path or 'not kept (--no-persist)'}"]
     spent = usage_text(session.usage)
     if spent:
         lines.append(f"spent    {spent}")
-    lines.append(f"goals    {len(context.goals)}")
-    lines += [f"  {goal.status.value.replace('_', ' '):<17} {shown_line(goal.goal, 100)}" for goal in context.goals]
+    last = context.goals[-_MOST_GOALS:]
+    more = f", the last {len(last)} (`:history` lists all)" if len(last) < len(context.goals) else ""
+    lines.append(f"goals    {len(context.goals)}{more}")
+    lines += [f"  {goal.status.value.replace('_', ' '):<17} {shown_line(goal.goal, 100)}" for goal in last]
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from agent.protocol.errors import InvalidRequest, InvalidState, NotFound
 from agent.protocol.events.goal import CompressionFinished, CompressionStarted
 from agent.protocol.events.session import SessionNamed
 from agent.protocol.messages import CommandItem, GoalItem, SummaryItem
-from agent.protocol.outcomes import FrontendRequest
+from agent.protocol.outcomes import FrontendRequest, GoalStatus, GoalSummary
 from agent.recording.past import past_of
 from tests.support.command_world import CommandWorld
 from tests.support.session_world import SessionWorld
@@ -235,3 +235,15 @@ def test_a_session_is_deleted_after_asking_and_a_tombstone_stays(tmp_path: Path,
         await controller.close()
 
     asyncio.run(scenario())
+
+
+def test_a_long_session_tells_its_last_goals() -> None:
+    goals = [
+        GoalSummary(goal_id=str(at), goal=f"goal {at}", status=GoalStatus.COMPLETED, exit_code=0) for at in range(40)
+    ]
+    world = CommandWorld()
+    world.context.earlier_goals = goals
+    world.do(":session")
+    assert len(world.told[-1].splitlines()) < 20
+    assert "goals    40, the last 12 (`:history` lists all)" in world.told[-1]
+    assert "goal 39" in world.told[-1] and "goal 27" not in world.told[-1]
