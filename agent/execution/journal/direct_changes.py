@@ -11,11 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent.config.private_file import closing
 from agent.execution.journal import post_image, trees
 from agent.execution.journal.attributes import Facts, Values, look, values_at
 from agent.execution.journal.copying import Copier
 from agent.execution.journal.intent import Action, FolderTimes, Intent, decode, encode, facts_in, values_in, values_out
 from agent.execution.journal.renamed_paths import upward
+from agent.execution.overlay.compare import same_bytes
 from agent.execution.overlay.folders import Folders, joined
 
 FILE = b"before.json"
@@ -136,9 +138,13 @@ class DirectChanges:
 
     def _find_goals(self) -> dict[int, bytes]:
         """Find inodes that were only renamed, among the paths that the command named."""
-        renamed = {kept.facts[b""].ino for kept in self._before.kept if kept.facts and not kept.slot}
+        renamed = {kept.facts[b""].ino: kept.facts[b""] for kept in self._before.kept if kept.facts and not kept.slot}
         there = ((kept.path, look(self._folders, kept.path)) for kept in self._before.kept)
-        return {facts.ino: path for path, facts in there if facts is not None and facts.ino in renamed}
+        return {
+            facts.ino: path
+            for path, facts in there
+            if facts is not None and facts.ino in renamed and _is_renamed(renamed[facts.ino], facts)
+        }
 
     def _compare(self, kept: Kept, inner: bytes, now: Facts | None) -> None:
         path = joined(kept.path, inner)
@@ -162,7 +168,7 @@ class DirectChanges:
         if copy is None:
             return  # taken back as a part of something else
         if now is not None and stat.S_IFMT(now.mode) == stat.S_IFMT(then.mode):
-            if (now.ino == then.ino) if then.is_folder else _same_file(now, then):
+            if now.ino == then.ino if then.is_folder else self._is_unchanged(path, slot, now, then):
                 self._compare_values(kept, inner, now)
                 return
             # The inode has to be the same afterwards: it has other names, or its name cannot be given to another.
@@ -178,6 +184,18 @@ class DirectChanges:
             now = None
         self._actions.append(Action("swap", path, slot=slot, held=copy.ino, before=then, after=now))
         self._swapped.add(path)
+
+    def _is_unchanged(self, path: bytes, slot: bytes, now: Facts, then: Facts) -> bool:
+        """Tell whether a file holds what it held: what `cp -a` puts there may have its size and time, too."""
+        if not _same_file(now, then):
+            return False
+        if now.ctime == then.ctime or not stat.S_ISREG(now.mode):
+            return True
+        with (
+            closing(self._folders.open(path, os.O_RDONLY)) as one,
+            closing(self._folders.open(slot, os.O_RDONLY)) as other,
+        ):
+            return same_bytes(one, other)
 
     def _compare_values(self, kept: Kept, inner: bytes, now: Facts) -> None:
         """Mode, owner and attributes, and what is inside; the time of a file, too, where only that changed."""
@@ -224,6 +242,12 @@ class DirectChanges:
             for slot in (kept.slot, kept.slot + NAME):
                 if kept.slot and slot not in used:
                     trees.remove(*self._folders.parent(slot))
+
+
+def _is_renamed(then: Facts, now: Facts) -> bool:
+    """Tell whether it is the same under another name, and not something new that got the number of an inode that is gone."""
+    kind = stat.S_IFMT(then.mode)
+    return kind == stat.S_IFMT(now.mode) and (kind == stat.S_IFDIR or _same_file(then, now))
 
 
 def _same_file(one: Facts, other: Facts) -> bool:

@@ -109,6 +109,7 @@ def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown
     """List what the report names, each path once, and what it says about changes without a name."""
     found: dict[tuple[bytes, How], None] = {}
     unknown: dict[Unknown, None] = {}
+    programs: dict[bytes, set[int]] = {}
     if report.parse != "ok" or report.cut:
         unknown[Unknown("", "the command could not be read to its end")] = None
     for finding in report.findings:
@@ -120,10 +121,13 @@ def targets_of(report: RiskReport, cwd: str) -> tuple[list[Target], list[Unknown
                 unknown[each] = None
             else:
                 found[each.path, each.how] = None
+                programs.setdefault(each.path, set()).add(finding.program)
     kinds = {finding.effect.kind for finding in report.findings if finding.effect is not None}
-    named = {path for path, _ in found}
-    nested = any(os.path.dirname(above) in named for path in named for above in upward(path))
-    if nested or kinds - _HARMLESS - {"move", "copy-to"}:  # what is moved may be moved on, or written to as well
+    shared = any(len(each) > 1 for each in programs.values())
+    nested = any(os.path.dirname(above) in programs for path in programs for above in upward(path))
+    if (
+        shared or nested or kinds - _HARMLESS - {"move", "copy-to"}
+    ):  # what is moved may be moved on, or written to as well
         found = {(path, "content" if how == "place" else how): None for path, how in found}
     if found:
         unknown.update(dict.fromkeys(Unknown("", what) for what in _unnamed(report)))
@@ -263,7 +267,7 @@ def _inside(folder: bytes, program: ProgramRun | None, base: str) -> Iterator[Ta
         name = os.path.basename(source.rstrip(b"/"))
         if name in (b".", b".."):
             yield Unknown(shown, _REPLACED)
-        elif name and os.path.realpath(source) != goal:
+        elif name and (os.path.realpath(source) != goal or source in operands[:-1]):  # `ln -s d d`
             yield Target(os.path.join(goal, name), "content")
 
 

@@ -77,6 +77,12 @@ def world(tmp_path: Path) -> Iterator[TreeWorld]:
         "mv d/x y && mv d e",
         "mv d e; mv e/x e/z; mv void e/",
         "mv void sub/ && mv d void && mv sub/void d",
+        "mv l new; rm new; install -m 600 b new",
+        "mv -f l new; install -m 600 'we ird' new",
+        "ln -s d d",
+        "ln -sfn sub sub && mv void sub/",
+        "echo other > q2; touch -r a q2; mv a c; mv q2 a",
+        "printf 'ONE\n' > q2; touch -r a q2; cp --preserve=timestamps q2 a",
     ],
 )
 def test_renames_that_build_on_each_other_are_taken_back(world: TreeWorld, command: str) -> None:
