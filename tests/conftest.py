@@ -22,7 +22,7 @@ from tests.support.few import chosen
 from tests.support.needs import summary
 from tests.support.tries import ALL
 
-settings.register_profile("ordinary", max_examples=20 if ALL else 12, deadline=None, derandomize=True)
+settings.register_profile("ordinary", max_examples=20 if ALL else 8, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=300, deadline=None)
 settings.load_profile(os.environ.get("AGENT_TEST_PROFILE", "ordinary"))
 if not ALL:

@@ -39,6 +39,7 @@ from tests.support.fake_terminal import FakeTerminal, open_terminal
 from tests.support.fakes import FakePerson
 from tests.support.front_end_driver import with_tools
 from tests.support.lasting_events import lasting
+from tests.support.shared_helper import share_helper
 
 ROOT = Path(__file__).parents[2]
 USAGE = {"input_tokens": 10, "output_tokens": 5}
@@ -134,6 +135,7 @@ class Place:
     """Home and working folder of this process from now on: the same ones, made anew, for each front end."""
 
     def __init__(self, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        share_helper(monkeypatch)
         monkeypatch.chdir(base.parent)
         shutil.rmtree(base, ignore_errors=True)
         self.work = base / "work"

@@ -10,7 +10,7 @@ import pytest
 
 Row = TypeVar("Row")
 
-_USUAL = 12
+_USUAL = 8
 ALL = os.environ.get("AGENT_TEST_TRIES") == "all"
 
 

@@ -25,6 +25,7 @@ from agent.protocol.events.session import SessionStarted
 from agent.recording.chained_lines import line_hash
 from agent.recording.reader import list_sessions, read_records
 from tests.support.fake_rehearser import FakeReviewer
+from tests.support.shared_helper import share_helper
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
+    share_helper(monkeypatch)
 
 
 class World:
