@@ -144,12 +144,12 @@ class _Collector:
     # --- quick ---
 
     def _wildcards(self, named: list[tuple[str, str]]) -> None:
-        """Names beginning with a dash that a pattern matches: in front of it stands no folder, so that they look like options."""
+        """Names beginning with a dash or a plus that a pattern matches: in front of it stands no folder, so that they look like options."""
         for text, folder in [one for one in named if one[0][:1] in tuple(GLOB) and "/" not in one[0]][:MAX_PATHS]:
             key = self._key(text, folder)
             if not key:
                 continue
-            names = [name for name in self._odd(folder) if name == UNREAD or (name[0] == "-" and fits(name, text))]
+            names = [name for name in self._odd(folder) if name == UNREAD or (name[0] in "-+" and fits(name, text))]
             self._add(key, [f"option={name}" for name in names])
 
     def _magic(self, report: RiskReport) -> None:

@@ -47,7 +47,7 @@ def odd_names(folder: str) -> list[str]:
             for index, entry in enumerate(listing):
                 if index >= _MAX_NAMES or len(found) >= MAX_PATHS:
                     return [*found, UNREAD]
-                if (entry.name[0] == "-" and len(entry.name) > 1) or _MAGIC.search(entry.name):
+                if (entry.name[0] in "-+" and len(entry.name) > 1) or _MAGIC.search(entry.name):
                     found.append(entry.name)
     except OSError:
         return found

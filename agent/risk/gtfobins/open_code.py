@@ -23,9 +23,11 @@ _SHELL = "invocations.shells:"
 # What stands directly before a path that is run or loaded: a word for it, with what calls and quotes are written with between them.
 _RUN_BY = LazyPattern(
     r"(?:(?:\b|[.:\\_])(?:sh|shell|exec\w*|p?open3|popen\d?|\w*spawn\w*|run\w*|call|cmd|command|check_(?:output|call)|(?:esys|sys)cmd|system\d?|source|sourceFile"
-    r"|require\w*|include(?:_once)?|import\w*|use|use\s+lib|CDLL|dlopen|\w*LoadLibrary|load[_-]\w+|load[A-Z]\w+|dofile|loadfile|do|write18|eval\w*|attach)"
+    r"|require\w*|include(?:_once)?|import\w*|use|use\s+lib|CDLL|dlopen(?:\s*\([^'\"\n]{0,40},\s*)?|\w*LoadLibrary|load[_-]\w+|load[A-Z]\w+|dofile|loadfile"
+    r"|loadlib|do|write18|eval\w*|attach|read_pickle|fileConfig|(?:unsafe|full)_load\w*|unserialize|retrieve|readRDS"
+    r"|(?:pickle|dill|joblib|torch|marshal|shelve|Marshal|YAML|yaml|np|numpy)\.(?:load|open)s?)"
     r"|(?<![\w.])load|^\.(?:read|load)|[\s;]\.(?:read|load)|\\ir?|path\.(?:insert|append|unshift)\s*\(\s*(?:\d\s*,)?|package\.c?path\s*=[^\n;]*|(?:@INC|LOAD_PATH)\s*,)"
-    r"[\s(\[{`,:]*['\"`]?(?:\(?\s*file\s*[\"'])?(?:/(?:usr/)?bin/)?\s*\Z"
+    r"[\s(\[{`,:]*['\"`]?(?:\(?\s*file\s*[\"']|(?:open|File\.(?:read|open)|file_get_contents)\s*\(\s*['\"])?(?:/(?:usr/)?bin/)?\s*\Z"
 )
 _MARKED = LazyPattern(r"(?:(?:\A|[\s(;\"'{])!|`|%x[({\[]|%pipe%|(?:\A|[;&|({]\s*)\.\s)\s*\Z")
 _INTERPRETED = LazyPattern(r"(?<![\w.-])([A-Za-z][\w.+-]*)(?:[\s,'\"]+-\w+){0,4}[\s,'\"]+\Z")

@@ -84,6 +84,8 @@ def _given(text: str, option: str, table: Program | None) -> str | None:
     """Cut off what follows `option` in the same word: "" where the value is the next word, None where it is another option."""
     if text == option and option[-1] != "=":
         return ""
+    if len(option) == 3 and option[1] == option[2] and text.startswith(option):  # zip's `-TTcommand`
+        return text[3:]
     if option[-1] not in _BEGINNINGS and option[0] == "-" and len(option) > 2:
         name, equals, value = text.partition("=")
         same = name[:1] == "-" and name.lstrip("-") == option.lstrip("-")

@@ -26,6 +26,7 @@ UNREAD = "…"
 """Stands for names that were not looked at, in a folder that has too many."""
 
 _PLAIN = frozenset(("echo", "printf", "pwd"))  # what they take for options changes nothing
+_PLUS = frozenset("less zless more most vi vim view nvim gvim ex vimdiff date".split())  # which take `+command`
 _SHOWN = 3
 
 
@@ -39,6 +40,7 @@ def judge_wildcard_options(walker: Walker, name: str, invocation: Invocation) ->
     looked_at = _where_options_are_read(name, invocation)
     for word in looked_at:
         found = _matched(walker, word, invocation.cwd) if word.glob else []
+        found = [one for one in found if one[0] != "+" or name in _PLUS]
         words += [Word(one, word.start, word.end) for one in found if one != UNREAD]
         words.append(Word(word.text, word.start, word.end) if found else word)  # not to be looked at again
         wildcard = word if found else wildcard

@@ -25,7 +25,8 @@ def inline(walker: Walker, invocation: Invocation, table: Program, args: Args) -
     if table.name == "python":
         _judge_shadows(walker, invocation, args)
     _judge_addresses(walker, invocation, table, args)
-    module = args.value("-m") if table.name == "python" else None
+    modules = args.values("-m") if table.name == "python" else []
+    module = modules[0] if modules else None  # what follows the first is the module's
     coded = not args.names.isdisjoint(table.script) and bool(args.values(*table.script))
     if module is not None and not (coded and _first(args, table.script, "-m")):  # what comes first ends the options
         from agent.risk.invocations.python_modules import run_module

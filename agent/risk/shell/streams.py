@@ -33,13 +33,13 @@ class Files:
         self._contents: dict[str, Output] = {}
         self._substitutions = 0
         self.option_names: set[str] = set()
-        """Absolute paths that the command makes whose names begin with a dash: a wildcard gives them to a program as options."""
+        """Absolute paths that the command makes whose names begin with a dash, or a plus: a wildcard gives them to a program as options."""
 
     def made(self, words: list[Word], cwd: str) -> None:
-        """Remember those of new names that begin with a dash."""
+        """Remember those of new names that begin with a dash or a plus."""
         for word in words:
             path = word.text.rstrip("/")
-            if path.rpartition("/")[2].startswith("-") and word.known and len(self.option_names) < _MAX_FILES:
+            if path.rpartition("/")[2].startswith(("-", "+")) and word.known and len(self.option_names) < _MAX_FILES:
                 self.option_names.add(absolute(path, cwd))
 
     def substitution(self, output: Output) -> str:
