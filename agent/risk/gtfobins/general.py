@@ -34,7 +34,7 @@ def runs(walker: Walker, invocation: Invocation, word: Word) -> None:
         texts(walker, invocation, word)
 
 
-_XONSH = LazyPattern(r"[$!][\[(]([^\])]*)[\])]")  # a command, in the midst of Python
+_XONSH = LazyPattern(r"[$!][\[(]((?:[^\])$!]|[$!](?![\[(]))*)[\])]")  # a command, in the midst of Python
 _NU_SAVES = LazyPattern(r"\|\s*save\b(?:\s+-[-\w]+)*\s*")
 
 

@@ -110,12 +110,13 @@ def _judge_command(walker: Walker, invocation: Invocation, word: Word, given: li
 
 
 def _judge_action(walker: Walker, invocation: Invocation, table: Program, args: Args, name: str) -> None:
-    """`--set-default-zone=x` where a sub-command could stand, and none does: as one that the table does not name."""
+    """`--set-default-zone=x` where a sub-command could stand, and none does: as one that the table does not name.
+
+    Of a program that only reads it counts beside words, too: then what is read is not what is done.
+    """
     if (
-        args.operands
-        or not table.cases
+        (not table.reader and (args.operands or not table.cases or table.effect))
         or table.wrap
-        or table.effect
         or any(name in group for rule in table.flags for group in rule.options)
         or not pattern("told.acts").fullmatch(name)
     ):

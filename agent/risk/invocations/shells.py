@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _ZSH_FILE = re.compile(r"((?:^|[;&|(\n])\s*|\s)=\(")  # `diff =(ls a) =(ls b)`: a file with the output
-_ZSH_EXPANDED = re.compile(r"\$\{\([^()]*e[^()]*\)[^{}'\"]{0,80}:[-=+](['\"]?)(.*?)\1\}", re.S)  # `${(e):-'…'}`
+_ZSH_EXPANDED = re.compile(r"\$\{\([^()e]*e[^()]*\)[^{}'\"]{0,80}:[-=+](['\"]?)(.*?)\1\}", re.S)  # `${(e):-'…'}`
 
 
 def _read_as(walker: Walker, invocation: Invocation, text: str) -> str:

@@ -212,10 +212,13 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return None, ""
 
 
+_SSH_RUNS = lazily(r"command|include|pkcs11|securitykey|match|\s-[A-Za-z0-9]*(?-i:[FI])", re.I)  # in any case of letters
+
+
 def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
     """rsync: where to, and whether it deletes."""
     for word in args.values("-e", "--rsh", "--rsync-path"):
-        if not runs_only(word.text, ("ssh",)) or re.search(r"Command|Include|PKCS11|SecurityKey|\s-\w*[FI]", word.text):
+        if not runs_only(word.text, ("ssh",)) or _SSH_RUNS.search(word.text):
             walker.script(word.text, invocation.place, invocation)
     sent = [word for word in args.values("--early-input") if is_kept(walker, invocation, word)]
     if sent:

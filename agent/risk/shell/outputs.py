@@ -26,7 +26,21 @@ _KEPT = frozenset(("secrets", "account-secret", "history"))
 _OBJECT_NAMES = frozenset(("rev-parse", "merge-base", "rev-list", "describe", "symbolic-ref", "name-rev", "write-tree"))
 
 # A form of one's own for what is told: words, and places in them that are filled in.
-_TEMPLATE = lazily(r"\w[^%{$]* [^%{$]*(?:%[({\w]|\{\{|\$\{?\w)|^\$\w+ *= *\".* ")
+_PLACE = lazily(r"%[({\w]|\{\{|\$\{?\w")
+_SIGN = lazily(r"[%{$]")
+_ASSIGNS_TEXT = lazily(r"\$\w+ *= *\".* ")
+
+
+def _is_template(text: str) -> bool:
+    """Tell whether a place to be filled in stands behind two words or more, or a language of formats is given such a text."""
+    if " " not in text:
+        return False
+    begin = 0
+    for sign in _SIGN.finditer(text):
+        if _PLACE.match(text, sign.start()) and re.search(r"\w", text[begin : sign.start()].rpartition(" ")[0]):
+            return True
+        begin = sign.end()
+    return _ASSIGNS_TEXT.match(text) is not None
 
 
 def output_of(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output:
@@ -57,7 +71,7 @@ def _read_and_told(walker: Walker, invocation: Invocation, table: Program, args:
     kind, taint = table.output, _handed_on(invocation, table, args)
     if any(word.glob and walker.rater.scopes.of(word, invocation.cwd) in _KEPT for word in args.operands):
         taint = join_taint(taint, "secret")
-    if kind == "pass" and any(_TEMPLATE.search(word.text) for word in invocation.words[1:]):
+    if kind == "pass" and any(_is_template(word.text) for word in invocation.words[1:]):
         kind, taint = "made", taint.replace("file", "").strip()
     stdin = invocation.stdin
     if kind != "pass":

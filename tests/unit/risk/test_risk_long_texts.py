@@ -32,6 +32,10 @@ LINES = {
     "nix": ("nix eval --expr '", "exec [", "'"),
     "ffmpeg": ("ffmpeg -i a -f data tcp:", "a", ""),
     "ffmpeg files": ("ffmpeg -i a -vf ", "metadata=", " b"),
+    "templates": ("lspci '", "a ", "'"),
+    "zsh flags": ("zsh -c '${(", "e", "'"),
+    "xonsh": ("xonsh -c '", "$[", "'"),
+    "blanks of code": ("emacs --batch --eval '", " ", "'"),
     "options": ("foo ", "--exec 'a b' ", ""),
 }
 
