@@ -212,7 +212,9 @@ def chmod(walker: Walker, invocation: Invocation, table: Program, args: Args) ->
     return None, ""
 
 
-_SSH_RUNS = lazily(r"command|include|pkcs11|securitykey|match|\s-[A-Za-z0-9]*(?-i:[FI])", re.I)  # in any case of letters
+_SSH_RUNS = lazily(
+    r"command|include|pkcs11|securitykey|match|\s-[A-Za-z0-9]*(?-i:[FI])", re.I
+)  # in any case of letters
 
 
 def rsync(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:

@@ -227,7 +227,7 @@ def compiler(walker: Walker, invocation: Invocation, table: Program, args: Args)
 
 _CALCULATES = frozenset(
     "abs acos acosh asin asinh atan atan2 atanh avg bit ceil comb conj cos cosh cot csc epsilon exp fact fib floor frac gcd im int isprime "
-    "lcm ln log log2 max min mod nextprime perm pi power prevprime quo quomod re root round sec sgn sin sinh sqrt sum tan tanh trunc".split()
+    "lcm ln log log2 max min mod nextprime perm pi power prevprime quo quomod re root round sec sgn sin sinh sqrt sum tan tanh".split()
 )
 _NAME = LazyPattern(r"[A-Za-z_]\w*")
 

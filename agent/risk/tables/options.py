@@ -198,7 +198,9 @@ def _badness(rule: CaseRule) -> int:
     if rule.level:
         return ("low", "medium", "high").index(rule.level)
     row = level_row(rule.effect)
-    return {"L": 0, "M": 1, "H": 2}.get((row.level or row.scopes.get("workspace", row.scopes.get("*", "M")))[:1], 1)  # reading is low there, too
+    return {"L": 0, "M": 1, "H": 2}.get(
+        (row.level or row.scopes.get("workspace", row.scopes.get("*", "M")))[:1], 1
+    )  # reading is low there, too
 
 
 def operand_roles(table: Program, args: Args) -> list[tuple[str, list[Word]]]:
