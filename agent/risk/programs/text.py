@@ -223,21 +223,3 @@ def compiler(walker: Walker, invocation: Invocation, table: Program, args: Args)
     if all(_ASKS_COMPILER.fullmatch(word.text) for word in invocation.words[1:]) and len(invocation.words) > 1:
         return None, ""
     return (None, "") if args.has("-v") and not args.operands and not args.has("-o", "-wrapper") else None
-
-
-_CALCULATES = frozenset(
-    "abs acos acosh asin asinh atan atan2 atanh avg bit ceil comb conj cos cosh cot csc epsilon exp fact fib floor frac gcd im int isprime "
-    "lcm ln log log2 max min mod nextprime perm pi power prevprime quo quomod re root round sec sgn sin sinh sqrt sum tan tanh".split()
-)
-_NAME = LazyPattern(r"[A-Za-z_]\w*")
-
-
-def calculator(walker: Walker, invocation: Invocation, table: Program, args: Args) -> Output | None:
-    """calc, genius: expressions of numbers and functions of mathematics only calculate; others may run, read and write."""
-    from agent.risk.gtfobins.general import runs
-
-    for word in args.operands:
-        bare = re.sub(r"\b\d[\w.]*", "", word.text)
-        if not word.known or not _CALCULATES.issuperset(_NAME.findall(bare)) or any(sign in bare for sign in "'\"!$@"):
-            runs(walker, invocation, word)
-    return None
