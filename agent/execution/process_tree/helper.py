@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import sys
@@ -16,6 +17,8 @@ from agent.execution.process_tree.limits import UNLIMITED, RunLimits
 
 if TYPE_CHECKING:
     import subprocess
+
+_PATIENCE = 0.1  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +134,8 @@ class Helper:
         self.wake()
         try:
             wire.send(channel, message, fds)
+            while not select.select([channel], [], [], _PATIENCE)[0]:
+                self.wake()  # a command may stop it before it has answered
             receipt = wire.receive(channel)
         except (BrokenPipeError, ConnectionError):
             return None

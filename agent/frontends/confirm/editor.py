@@ -111,6 +111,9 @@ class CommandEditor:
         self._on_screen = "" if request.previewed is None else request.previewed.preview_id
         self.seen = ""
         """The id of the preview of the text that stood on the screen when Enter was pressed."""
+        self._rated = ""
+        self.level_seen = False
+        """Tells whether the level of the text stood on the screen when Enter was pressed."""
         self.buffer = Buffer(
             document=document,
             multiline=True,
@@ -170,6 +173,7 @@ class CommandEditor:
         """
         preview = self._previews.preview(self.buffer.text)
         self.seen = preview.preview_id if preview is not None and preview.preview_id == self._on_screen else ""
+        self.level_seen = self._rated == self.buffer.text
         return not self._ours()
 
     def _ours(self) -> str:
@@ -205,6 +209,7 @@ class CommandEditor:
         """The level of exactly what stands in the editor, or that it is not known yet."""
         text = self.buffer.text
         level = self.rating.level(text)
+        self._rated = text if level is not None else ""
         if not text.strip():
             badge: StyleAndTextTuples = [("class:unrated", "skip")]
         elif level is None:
