@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agent.protocol.decisions import Level, RiskContext, RiskReport
@@ -44,16 +43,6 @@ class LiveRating:
 
     def report(self, text: str) -> RiskReport | None:
         return self._known if self._known is not None and self._known.command == text else None
-
-    async def of(self, text: str) -> RiskReport | None:
-        """The rating of `text`, however long it is; None from a broken classifier."""
-        import asyncio
-
-        known = self.report(text)
-        if known is None:
-            with suppress(Exception):  # it shows as high at the gate
-                return await asyncio.to_thread(self._rate, text, self._cwd, self._session)
-        return known
 
     def update(self, text: str) -> None:
         """The prompt holds `text` now."""

@@ -201,7 +201,7 @@ class Gate:
                     return await self._asking.ended(attempt, "declined", run=attempt.command, remark=to_fill_in)
                 attempt.note = to_fill_in
                 continue
-            if edited and previews is not None and await self._is_unseen(attempt, previews, answer):
+            if edited and await self._is_unseen(attempt, previews, answer):
                 attempt.note = _LOOK
                 continue
             seen = answer.seen if isinstance(answer, Approved) else ""
@@ -215,11 +215,11 @@ class Gate:
             if item is not None:
                 return item
 
-    async def _is_unseen(self, attempt: Attempt, previews: Previews, answer: Confirmation) -> bool:
-        """Tell whether Enter came before anybody could see what an edited text would do, though that is to be had in time."""
+    async def _is_unseen(self, attempt: Attempt, previews: Previews | None, answer: Confirmation) -> bool:
+        """Tell whether Enter came before anybody could see how an edited text is rated, or what it would do where that is to be had."""
         if not isinstance(answer, Approved) or answer.seen or attempt.rated.report.level is not Level.MEDIUM:
             return False
-        return await previews.of(attempt.rated) is not None
+        return answer.unrated or (previews is not None and await previews.of(attempt.rated) is not None)
 
     async def _commit_seen(self, attempt: Attempt, previews: Previews, preview_id: str) -> CommandItem | None:
         """Make real what was on the screen. None where that is not to be had any more: nothing runs in its place."""

@@ -97,10 +97,12 @@ class Approved(Struct, frozen=True, kw_only=True, tag="approved"):
     """Run `command` (the text as it stood in the prompt: the proposal, or an edit of it).
 
     `seen`: the id of the preview of this text that stood on the screen, "" for none; then exactly that is made real.
+    `unrated`: it was edited faster than it is rated, so that its level did not stand on the screen.
     """
 
     command: str
     seen: str = ""
+    unrated: bool = False
 
 
 class Skipped(Struct, frozen=True, kw_only=True, tag="skipped"):

@@ -49,7 +49,6 @@ from agent.protocol.execution import Processes
 from agent.protocol.ports import PreviewOf
 from agent.protocol.rehearsals import Preview, Rehearsal
 from agent.protocol.requests import NOT_GRANTED
-from agent.risk.explain.sentence import sentence
 from agent.text.shown import LEVEL_MARKS, shown
 
 
@@ -158,12 +157,15 @@ class PromptConfirmer:
                     return Skipped()
                 case Action.ACCEPT | Action.REHEARSE if left := request.proposal.unfilled(text):
                     self.screen.say(f"fill in {', '.join(left)} first; Tab goes there", "class:warn")
-                case Action.ACCEPT | Action.REHEARSE if text != shown_whole and await self._shows_more(
-                    action, request, editor, text, cursor
-                ):
+                case Action.ACCEPT | Action.REHEARSE if text != shown_whole and not self._fits(request, text):
+                    # Nothing runs that could not have been seen: the rest of it may have stood above the editor's window.
                     shown_whole = text
+                    await self._beside(Action.EXPLAIN, request, editor, text, cursor)
+                    what = "F9 rehearses" if action is Action.REHEARSE else "Enter runs"
+                    self.screen.say(f"this was all of it; {what} it now", "class:warn")
                 case Action.ACCEPT:
-                    return Approved(command=text, seen=editor.seen)
+                    unrated = not editor.level_seen and text not in (request.proposal.command, shown_whole)
+                    return Approved(command=text, seen=editor.seen, unrated=unrated)
                 case Action.REHEARSE if (previewed := previews.preview(text)) is not None:
                     await self._show_preview(previewed)
                 case Action.REHEARSE:
@@ -180,28 +182,6 @@ class PromptConfirmer:
                 case _:
                     shown_whole = text if action is Action.EXPLAIN else shown_whole
                     text, cursor = await self._beside(action, request, editor, text, cursor)
-
-    async def _shows_more(
-        self, action: Action, request: ConfirmationRequest, editor: CommandEditor, text: str, cursor: int
-    ) -> bool:
-        """Show what could not have been seen when the key came, and tell whether there was any; then nothing runs yet.
-
-        The rest of a long text may have stood above the editor's window, and an edit may have been typed faster than it was rated. What is
-        low is not asked for again, and what is high has the gate ask for the word.
-        """
-        what = "F9 rehearses" if action is Action.REHEARSE else "Enter runs"
-        if not self._fits(request, text):
-            await self._beside(Action.EXPLAIN, request, editor, text, cursor)
-            self.screen.say(f"this was all of it; {what} it now", "class:warn")
-            return True
-        if action is Action.REHEARSE or editor.level_seen or text == request.proposal.command:
-            return False
-        report = await editor.rating.of(text)
-        if report is None or report.level is not Level.MEDIUM:
-            return False
-        level = ("class:medium", f"{LEVEL_MARKS[Level.MEDIUM]} {report.level.value}")
-        self.screen.say([level, ("", f" · {sentence(report).text}; {what} it now")])
-        return True
 
     async def _show_preview(self, preview: Preview) -> None:
         """All that it would change; the prompt comes back after it."""

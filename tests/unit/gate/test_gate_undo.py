@@ -182,3 +182,11 @@ def test_words(plan: UndoPlan | None, words: str) -> None:
 )
 def test_sizes(count: int, words: str) -> None:
     assert size_words(count) == words
+
+
+@pytest.mark.parametrize(("edit", "times"), [("change more", 2), ("look more", 1)])
+def test_an_edit_whose_level_nobody_can_have_seen_is_asked_for_again_unless_it_is_low(edit: str, times: int) -> None:
+    _, _, person, executor = go(None, Approved(command=edit, unrated=True), Approved(command=edit), text="look")
+    assert len(person.asked) == times
+    assert [run.command for run in executor.ran] == [edit]
+    assert person.asked[-1].note == ("nothing ran yet: this is what your edit would do" if times > 1 else "")
