@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.cli.sub_commands import SUB_COMMANDS
 from agent.commands.registry import definitions
 from agent.frontends.line import parse_line
@@ -38,6 +40,7 @@ WRONG = {
 }
 
 
+@pytest.mark.thorough
 @each("name", sorted(WRONG), ids=lambda name: name or "program")
 def test_at_the_shell_it_names_the_program(tmp_path: Path, name: str) -> None:
     world = Program(tmp_path / (name or "program"))

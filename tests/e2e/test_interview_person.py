@@ -27,6 +27,7 @@ def engine(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_it_asks_shows_what_it_knows_and_goes_on_later(home: Path, work: Path) -> None:
     with interview(home, work) as person:
         person.see("Which problem do you want to solve")

@@ -45,6 +45,7 @@ def badge_of(person: Terminal, text: str, work: Path) -> str:
     return expected
 
 
+@pytest.mark.thorough
 @sampled
 def test_each_key_has_its_level(work: Path) -> None:
     text = "rm -rf build"

@@ -37,6 +37,7 @@ def open_it(person: Terminal) -> None:
     person.type(f"{PASSPHRASE}\r")
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-30")
 def test_a_secret_goes_to_a_command_and_its_owner_and_no_file(home: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"

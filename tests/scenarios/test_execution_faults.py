@@ -108,6 +108,7 @@ def ended(world: World) -> dict[str, Any]:
     return answers
 
 
+@pytest.mark.thorough
 @sampled
 @pytest.mark.few(1)
 def test_a_flood_in_bounded_memory(ended: dict[str, Any]) -> None:

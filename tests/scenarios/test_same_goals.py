@@ -309,6 +309,7 @@ def from_example(place: Place, *cases: Case) -> list[list[dict[str, Any]]]:
     return told(place, done.stdout.splitlines())
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S0-1", "S0-17", "S1-1", "S1-3", "S1-62")
 def test_the_same_goals_give_the_same_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def place() -> Place:

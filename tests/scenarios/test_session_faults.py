@@ -140,6 +140,7 @@ def test_a_log_that_fills_up_while_a_command_runs(world: World) -> None:
     assert "goal.finished" not in world.types()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount a small disk")
 def test_a_full_disk(world: World) -> None:
     """A real file system without room: nothing runs; with room for a little, the log ends on a whole line."""

@@ -21,6 +21,7 @@ import pytest
 
 from agent.emitters.export.script import statement
 from tests.support.core_answers import answers
+from tests.support.each import each
 
 ROOT = Path(__file__).resolve().parents[2]
 _ASK = "import sys, sysconfig; print(sys.version_info[:2] >= (3, 11), sys.version.split()[0], sysconfig.get_config_var('SOABI'))"
@@ -72,16 +73,12 @@ def test_every_python_gives_the_same_answers() -> None:
         assert json.loads(told.stdout) == expected, path
 
 
-@pytest.mark.parametrize(
-    "text", ["a ;;", "a ;; b", "a;;", "x &;", "a | | b", "a )", "fi", "a > > b", 'a "b', "a `b`", "a $(b)"]
-)
+@each("text", ["a ;;", "a ;; b", "a;;", "x &;", "a | | b", "a )", "fi", "a > > b", 'a "b', "a `b`", "a $(b)"])
 def test_what_bash_would_not_read_alone_is_quoted(text: str) -> None:
     assert statement(text).startswith("eval -- '")
 
 
-@pytest.mark.parametrize(
-    "text", ["a", "a;", "a &", "a 2>&1 | b > c", "a \"$x ${y} z\" 'q'", "a && b || c", "> file", "a &> b"]
-)
+@each("text", ["a", "a;", "a &", "a 2>&1 | b > c", "a \"$x ${y} z\" 'q'", "a && b || c", "> file", "a &> b"])
 def test_what_is_complete_stands_as_it_is(text: str) -> None:
     assert statement(text) == text
 

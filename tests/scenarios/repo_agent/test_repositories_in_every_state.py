@@ -145,6 +145,7 @@ def test_without_a_remote_the_branch_is_there_for_review(project: WorkWorld) -> 
     assert "agent/task-1" in project.git("branch", "--format=%(refname:short)")
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-20")
 def test_what_a_hostile_repository_says_and_links_to_stays_where_it_is(project: WorkWorld) -> None:
     outside = project.world.base / "outside"

@@ -13,6 +13,7 @@ from tests.support.fake_llm_server import Behaviour
 from tests.support.work_world import WorkWorld, call, ending, feature, reply, whole, write
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-12")
 def test_a_question_halts_and_its_answer_goes_on_in_another_process(project: WorkWorld) -> None:
     project.says(*whole(1)[:2], reply("I have to ask", call("ask_question", question_text="Cents or euros?")))

@@ -16,6 +16,7 @@ from agent.app.planner_settings import is_loopback
 from agent.app.planners import PlannerChoice
 from agent.protocol.rehearsals import UndoEntry, UndoState
 from agent.redaction.redactor import SecretRedactor
+from tests.support.each import each
 from tests.support.fakes import FakePlanner
 
 _SCRIPT = """
@@ -37,7 +38,7 @@ def test_nothing_of_it_is_loaded_before_the_first_goal(tmp_path: Path, monkeypat
     assert json.loads(ran.stdout) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "here"),
     [
         ("http://127.0.0.1:8080/v1", True),

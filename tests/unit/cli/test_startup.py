@@ -85,6 +85,7 @@ context = services.open_session("repl")
     assert not modules_after(code) & HEAVY
 
 
+@pytest.mark.thorough
 def test_with_another_planner_nothing_of_the_offline_one_is_loaded(tmp_path):
     """Goals, commands that failed, plans, the command memory and the words about it: none of them needs the recipes."""
     code = f"""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent.cli.arguments import parse
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("sub", "arguments", "name", "value"),
     [
         ("sessions", ["export", "--format", "sh", "--", "-2"], "session", ["-2"]),

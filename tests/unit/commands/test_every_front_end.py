@@ -18,6 +18,7 @@ from agent.protocol.events.session import CoreCommandFinished, Failed
 from agent.protocol.outcomes import FrontendRequest
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.fakes import FakeEmitter
 from tests.support.session_world import Nobody, SessionWorld
 
@@ -96,7 +97,7 @@ def test_a_command_that_waits_for_the_person_is_cancelled(tmp_path: Path) -> Non
 
 
 @pytest.mark.covers("S1-35")
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         ":copy", ":role", ":alternatives 1", ":policy", ":tty", ":branch", ":retry", ":undo-turn", ":models", ":resume", ":undo",

@@ -9,6 +9,7 @@ from agent.commands.jobs import job_text, jobs_text, plain_lines
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.execution import Job
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.fake_jobs import NOW, RUNNING, FakeJobs
 
 
@@ -75,7 +76,7 @@ def test_only_the_last_lines_are_shown() -> None:
     assert lines[-1] == "999"
 
 
-@pytest.mark.parametrize(
+@each(
     "output",
     ["\x1b", "a\x1b[", "\x1b]0;never ends", "\x9b31m", "\u202egnp.exe", "\x1bP1$r\x1b\\", "\0\x08\x7f", "\x1b(0"],
 )
@@ -96,7 +97,7 @@ def test_kill() -> None:
     assert world.told[1:] == ["no job is running"]
 
 
-@pytest.mark.parametrize("argument", ["", "x", "-1", "1 x", "١", "9999999999"])
+@each("argument", ["", "x", "-1", "1 x", "١", "9999999999"])
 def test_kill_needs_numbers(argument: str) -> None:
     world, port = world_with(RUNNING)
     with pytest.raises(InvalidRequest):

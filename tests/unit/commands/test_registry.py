@@ -60,9 +60,7 @@ def test_parse(line, expected):
 
 
 @pytest.mark.covers("S1-37", "S1-73")
-@pytest.mark.parametrize(
-    "line", [":info nonsense", ":set", ":set approve", ":file", ":file 'open", ":copy all", ":prompt", ":quitter"]
-)
+@each("line", [":info nonsense", ":set", ":set approve", ":file", ":file 'open", ":copy all", ":prompt", ":quitter"])
 def test_bad_arguments_are_said(line):
     with pytest.raises(InvalidRequest):
         parse_meta(line)

@@ -16,6 +16,7 @@ from agent.protocol.messages import CommandItem, GoalItem, SummaryItem
 from agent.protocol.outcomes import FrontendRequest, GoalStatus, GoalSummary
 from agent.recording.past import past_of
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.session_world import SessionWorld
 
 GOALS = [GoalItem(goal_id=f"g{n}", text=f"goal {n}") for n in range(3)]
@@ -133,7 +134,7 @@ def test_use_session_goes_on_in_it(given) -> None:
     assert world.do(given).frontend_request == FrontendRequest(action="switch", argument="120000-abcdef")
 
 
-@pytest.mark.parametrize(("goals", "name"), [
+@each(("goals", "name"), [
     (["find the largest log files in /var/log", "compress log files older than 30d", "delete log backups"], "largest-log-files"),
     (["show disk usage", "disk usage of ~/secret-project", "free disk space"], "disk-usage-free"),
     (["[redacted:token:12ab] login", "push to https://user:pw@host/x", "AKIA1234ABCD"], "login-push"),
@@ -146,7 +147,7 @@ def test_names_come_of_the_goals_own_words(goals: list[str], name: str) -> None:
     assert name_from(goals) == name
 
 
-@pytest.mark.parametrize("name", ["", "new", "last", "-2", "../x", "a/b", "x.jsonl", "a\x1bb", "\u202ea", "x" * 61])
+@each("name", ["", "new", "last", "-2", "../x", "a/b", "x.jsonl", "a\x1bb", "\u202ea", "x" * 61])
 def test_what_cannot_be_a_name(name: str) -> None:
     with pytest.raises(InvalidRequest):
         checked_name(name)

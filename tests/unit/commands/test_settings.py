@@ -15,6 +15,7 @@ from agent.protocol.errors import InvalidRequest, InvalidState, IoError, NotFoun
 from agent.protocol.events.session import SessionChanged
 from agent.protocol.outcomes import GoalStatus, GoalSummary, Usage
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.fakes import FakeExecutor
 
 
@@ -101,7 +102,7 @@ def test_files(tmp_path: Path) -> None:
         world.do(core.IncludeFiles(("a\x00b",)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "words"),
     [
         ("rehearse", "`:rehearse auto|preview|ask|off`"),

@@ -17,6 +17,7 @@ from agent.protocol.events.command import CommandConfirmed, CommandProposed
 from agent.protocol.events.session import LibraryChanged
 from agent.vault.store import Vault
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.fakes import FakeExecutor
 
 PASSPHRASE, VALUE = "correct horse battery", "v4lue-of-mine"
@@ -179,16 +180,12 @@ def test_a_value_on_the_line_is_kept_nowhere(line: str) -> None:
         assert "s3cret" not in error.terminal_message()
 
 
-@pytest.mark.parametrize(
-    "line", (":vault run A -- b c", ":vault add A", ":vault get A", "vault add A B", ":vault list")
-)
+@each("line", (":vault run A -- b c", ":vault add A", ":vault get A", "vault add A B", ":vault list"))
 def test_other_lines_are_kept(line: str) -> None:
     assert not holds_secret(line) and is_recorded(line)
 
 
-@pytest.mark.parametrize(
-    "line", (":vault run A", ":vault run A b", ":vault run A -- ", ":vault get", ":vault lock", ":vault get A B")
-)
+@each("line", (":vault run A", ":vault run A b", ":vault run A -- ", ":vault get", ":vault lock", ":vault get A B"))
 def test_what_is_no_line_of_it(line: str) -> None:
     with pytest.raises(InvalidRequest):
         parse_meta(line)

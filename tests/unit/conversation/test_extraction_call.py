@@ -14,6 +14,7 @@ from agent.conversation.framework.extraction.extraction import ExtractionPipelin
 from agent.conversation.framework.state.ports import ExtractedValue
 from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import PlannerError
+from tests.support.each import each
 from tests.support.interview_world import METADATA, engine, known
 
 CONFIG = engine()
@@ -122,7 +123,7 @@ GOOD = {"evidence": "e", "value": 3, "confidence": 0.8}
 READ = ExtractedValue(value=3, confidence=0.8, evidence="e")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         json.dumps({"size.books": GOOD}),
@@ -138,24 +139,18 @@ def test_an_answer_is_read_whatever_stands_around_it(text: str) -> None:
     assert read_answer(text, FIELDS)["size.books"] == READ
 
 
-@pytest.mark.parametrize(
-    "text", ["{}", "```json\n{ }\n```", '{"size.books": null}', '{"other": 1}', '{"size.books": {"value": null}}']
-)
+@each("text", ["{}", "```json\n{ }\n```", '{"size.books": null}', '{"other": 1}', '{"size.books": {"value": null}}'])
 def test_an_answer_may_hold_nothing(text: str) -> None:
     assert [each for each in read_answer(text, FIELDS).values() if each] == []
 
 
-@pytest.mark.parametrize(
-    "text", ["", "Sorry, I cannot.", "[1, 2]", '{"size.books": ' + '{"value":' * 5000, "{" * 100_000]
-)
+@each("text", ["", "Sorry, I cannot.", "[1, 2]", '{"size.books": ' + '{"value":' * 5000, "{" * 100_000])
 def test_what_is_no_answer_is_an_error(text: str) -> None:
     with pytest.raises(PlannerError):
         read_answer(text, FIELDS)
 
 
-@pytest.mark.parametrize(
-    ("told", "change"), [("adds", "adds"), ("removes", "removes"), ("replaces", ""), (3, ""), (None, "")]
-)
+@each(("told", "change"), [("adds", "adds"), ("removes", "removes"), ("replaces", ""), (3, ""), (None, "")])
 def test_how_a_list_changes_is_read(told: Any, change: str) -> None:
     answer = read_answer(json.dumps({"needs.readers": {**GOOD, "change": told}}), FIELDS)["needs.readers"]
     assert answer is not None and answer.change == change

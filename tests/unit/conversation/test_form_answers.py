@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent.conversation.form_answers import asks_back, corrections, explained, read_answer, taken_back
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.working_memory import WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import engine, known, state
 from tests.support.interview_talk import Talk
 from tests.support.shipped_engines import shipped
@@ -26,7 +27,7 @@ PAIR = {"option": "string", "why": "string"}
 CHOICES = {"choices": ["Web", "Desktop", "Command line"]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("definition", "message", "value", "confidence"),
     [
         (field(), " Clerks in the office. ", "Clerks in the office.", 0.95),
@@ -131,7 +132,7 @@ def talk() -> WorkingMemory:
     return state(CONFIG, learnt, turn_number=4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "path", "value"),
     [
         ("No, I meant a call", "trigger", "a call"),
@@ -149,7 +150,7 @@ def test_the_field_that_is_named_is_corrected_else_the_one_before(message: str, 
     assert (found[0].path, found[1]) == (path, value)
 
 
-@pytest.mark.parametrize("message", ["The main user is a robot", "Jobs are lost", "no", "", "Scratch that"])
+@each("message", ["The main user is a robot", "Jobs are lost", "no", "", "Scratch that"])
 def test_what_is_no_correction_takes_nothing_back(message: str) -> None:
     assert taken_back(talk(), CONFIG, message) is None
 
@@ -166,7 +167,7 @@ FIELD = DISCOVERY.field(PROBLEM)
 assert FIELD is not None
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "what do you mean by that?",
@@ -182,7 +183,7 @@ def test_a_question_about_the_question_asks_back(message: str) -> None:
     assert asks_back(message, FIELD)
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "",

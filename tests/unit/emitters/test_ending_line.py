@@ -17,6 +17,7 @@ from agent.protocol.events.known import Event
 from agent.protocol.events.session import AssistantDelta, AssistantMessage, Warned
 from agent.protocol.outcomes import NOTE_DETAILS, TIME_OUT_NOTE, ExecutionResult, Usage
 from agent.protocol.rehearsals import Totals
+from tests.support.each import each
 from tests.support.event_cases import as_record
 
 OUTPUT = CommandOutput(command_id="c", stream="stdout", data="3 a.txt\n", offset=0.0)
@@ -109,7 +110,7 @@ def stopped(**how: Any) -> CommandFinished:
     return CommandFinished(command_id="c", exit_code=result.exit_code, result=result)
 
 
-@pytest.mark.parametrize(
+@each(
     ("finished", "status", "line"),
     [
         (FAILING, "failed", "exit 3"),

@@ -89,7 +89,7 @@ def test_what_is_finished(text: str, finished: str) -> None:
     assert text[: split_finished(text)] == finished
 
 
-@pytest.mark.parametrize("text", ["a `b`", "- x", "1. x", "# h", "> q", "a | b", "**x**", "<x>", "x\n---"])
+@each("text", ["a `b`", "- x", "1. x", "# h", "> q", "a | b", "**x**", "<x>", "x\n---"])
 def test_markup_is_seen(text: str) -> None:
     assert has_markup(text)
 
@@ -118,6 +118,7 @@ def test_the_whole_document() -> None:
     ]
 
 
+@pytest.mark.thorough
 @sampled
 @each("rows", [4, 10, 24])
 @each("size", some([1, 3, 17, 200], 4))

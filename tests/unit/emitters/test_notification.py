@@ -7,6 +7,7 @@ import pytest
 from agent.emitters.display import notification
 from agent.protocol.events.command import CommandFinished, CommandStarted
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
+from tests.support.each import each
 from tests.unit.emitters.test_terminal_behaviour import emit, one_screen
 
 _KITTY = {"TERM": "xterm-kitty", "KITTY_WINDOW_ID": "1"}
@@ -17,7 +18,7 @@ def ended(duration: float = 12.0, exit_code: int = 0, **more: object) -> Command
     return CommandFinished(command_id="c", exit_code=exit_code, result=result)
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "said"),
     [
         (_KITTY, b"\x1b]9;agent-shell, done: make all\x07"),

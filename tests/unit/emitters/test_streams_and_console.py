@@ -14,9 +14,10 @@ from agent.emitters.console import complain, complain_about, quiet_when_nobody_r
 from agent.emitters.display import Display
 from agent.emitters.streams import FdSink, MemorySink, StreamSink, sink_of, wants_color
 from agent.protocol.errors import Cancelled, ClientDisconnected, ConfigError, WriteFailed
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "tty", "color"),
     [
         ({"TERM": "xterm"}, True, True),

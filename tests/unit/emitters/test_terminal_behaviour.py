@@ -252,7 +252,7 @@ def test_frames_not_deltas_and_slower_when_they_are_dear() -> None:
     assert MIN_INTERVAL == 0.05
 
 
-@pytest.mark.parametrize(
+@each(
     ("duration", "words"),
     [
         (0, "0.00s"),

@@ -24,6 +24,7 @@ from agent.protocol.records import event_type
 from agent.protocol.replies import Chat, Reply, ToolCalls
 from agent.protocol.requests import Approval, Limits, PlannerRequest, RunOptions, RunRequest
 from agent.protocol.todos import Todo
+from tests.support.each import each
 from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
@@ -113,7 +114,7 @@ def test_only_a_goal_of_an_agent_that_may_goes_on(agent: bool, more: dict[str, A
     assert ctx.todo == ((Todo("a"),) if agent else ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "status"),
     [
         (say("which of the two do you mean?"), GoalStatus.ANSWERED),

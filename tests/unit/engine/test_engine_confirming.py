@@ -8,6 +8,7 @@ from agent.protocol.confirmations import Approved, CancelGoal, Regenerate, Remar
 from agent.protocol.messages import CommandItem
 from agent.protocol.outcomes import GoalStatus
 from agent.protocol.requests import Approval, RunOptions
+from tests.support.each import each
 from tests.support.engine_goals import assert_balanced, go
 from tests.support.fakes import (
     FakeExecutor,
@@ -127,7 +128,7 @@ def test_dry_run_runs_nothing():
     assert (outcome.goal.status, executor.ran) == (GoalStatus.ANSWERED, [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("result", "status", "exit_code"),
     [
         (ok("x"), GoalStatus.COMPLETED, 0),

@@ -12,6 +12,7 @@ import pexpect
 import pytest
 
 from agent.execution.processes import MOST_OUTPUT, HostProcesses
+from tests.support.each import each
 from tests.unit.execution.running import Marker
 
 ROOT = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
@@ -21,7 +22,7 @@ def capture(*argv: str, cwd: str = "", timeout: float = 20.0, env: dict[str, str
     return asyncio.run(HostProcesses(env).capture(argv, cwd=cwd, timeout=timeout))
 
 
-@pytest.mark.parametrize(
+@each(
     ("argv", "expected"),
     [
         (("printf", "a\\n%s", "b c"), (0, "a\nb c")),

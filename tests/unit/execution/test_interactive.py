@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,7 +104,7 @@ def test_does_not_need_it(command: str) -> None:
     assert needed(command) != "whole"
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "need"),
     [
         ("pip install x", "screen"),

@@ -5,6 +5,8 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 from agent.execution.terminal import leave_terminal
 input()
@@ -30,6 +32,7 @@ def ended_when_the_terminal_goes() -> bool:
     return ended
 
 
+@pytest.mark.thorough
 def test_the_terminal_stays_until_the_program_is_gone() -> None:
     assert all(ended_when_the_terminal_goes() for _ in range(10))
 

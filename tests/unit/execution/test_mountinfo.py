@@ -8,6 +8,7 @@ import pytest
 
 from agent.execution import mountinfo
 from agent.execution.mountinfo import is_below, is_within, mount_of, parse, visible
+from tests.support.each import each
 
 _ROOT = b"1 0 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
 
@@ -50,9 +51,7 @@ def test_parents_come_first() -> None:
     assert [point for _number, point in points(table)] == [b"/", b"/a", b"/b", b"/a/b/c"]
 
 
-@pytest.mark.parametrize(
-    ("path", "number"), [(b"/", 1), (b"/a", 2), (b"/ab", 1), (b"/a/b", 2), (b"/a/b/c", 3), (b"/a/b/cd", 2)]
-)
+@each(("path", "number"), [(b"/", 1), (b"/a", 2), (b"/ab", 1), (b"/a/b", 2), (b"/a/b/c", 3), (b"/a/b/cd", 2)])
 def test_the_mount_of_a_path(path: bytes, number: int) -> None:
     mounts = visible(parse(_ROOT + line(2, 1, b"/a") + line(3, 2, b"/a/b/c")))
     assert mount_of(path, mounts).number == number

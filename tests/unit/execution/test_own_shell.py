@@ -215,6 +215,7 @@ def test_a_fish_that_always_reads_its_configuration_is_not_used(tmp_path: Path) 
     assert note == f"{old} knows no --no-config (it came with fish 3.5): bash runs every command"
 
 
+@pytest.mark.thorough
 def test_folders_with_functions_are_not_taken_from_the_environment(make_run: MakeRunner, tmp_path: Path) -> None:
     needs("fish")
     (tmp_path / "la.fish").write_text("function la; touch made; end\n")

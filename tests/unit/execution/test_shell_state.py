@@ -184,6 +184,7 @@ def test_definitions_are_there_for_whoever_rates_the_next_command(run: Runner) -
     assert run.executor.env["A"] == "1"
 
 
+@pytest.mark.thorough
 @settings(max_examples=tries(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=80).map(lambda data: data.replace(b"\0", b"")))
 def test_any_value_makes_the_round_trip(run: Runner, value: bytes) -> None:

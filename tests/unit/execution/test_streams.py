@@ -185,6 +185,7 @@ def test_too_many_open_files_is_a_result(run: Runner) -> None:
     assert run.out("echo $A") == "1"
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S1-72")
 def test_no_descriptor_is_left_open(run: Runner) -> None:
     run("true")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.execution.terminal_modes import ModeTracker
+from tests.support.each import each
 
 PLAIN = b"\x1b[0m"
 LEFT_ON = {
@@ -66,7 +67,7 @@ def test_it_is_undone_wherever_it_was_split(what: str) -> None:
         assert left(b"x" + switched[:at], switched[at:] + b"y") == undone, switched[:at]
 
 
-@pytest.mark.parametrize(
+@each(
     "written",
     [
         b"plain \xc2\xa0 text",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.application.current import set_app
@@ -18,6 +17,7 @@ from prompt_toolkit.layout.processors import TransformationInput
 from agent.frontends.invisible_characters import InvisibleCharacters, written_out
 from agent.frontends.prompt_app import build_app
 from agent.text.shown import shown, shown_line, size_note
+from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal
 
 
@@ -31,7 +31,7 @@ def transform(text: str) -> tuple[str, list[int], list[int]]:
     return display, to, back
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "display"),
     [
         ("ls -l", "ls -l"),

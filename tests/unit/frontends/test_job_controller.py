@@ -16,6 +16,7 @@ from agent.protocol.errors import RecordingError
 from agent.protocol.events.command import JobFinished, JobStarted
 from agent.protocol.events.known import Event
 from agent.protocol.execution import Job
+from tests.support.each import each
 from tests.support.fake_jobs import RUNNING, FakeJobs
 
 
@@ -85,7 +86,7 @@ def test_before_the_first_command_there_is_nothing() -> None:
     assert (controller.listing(), controller.running()) == ((), ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("answers", "leaving", "killed"),
     [
         (["k"], "go", True),

@@ -105,9 +105,7 @@ def test_unknown_names_after_a_prefix_are_goals(rest: str) -> None:
         assert parse_line("." + rest) == Goal(("." + rest).strip())
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"), [("ls", True), (" ls", False), ("!!ls", False), ("!ls", True), ("", False), ("\tx", False)]
-)
+@each(("text", "kept"), [("ls", True), (" ls", False), ("!!ls", False), ("!ls", True), ("", False), ("\tx", False)])
 def test_what_goes_into_the_history(text: str, kept: bool) -> None:
     assert is_recorded(text) is kept
 
@@ -123,7 +121,7 @@ def test_goals_that_begin_with_such_a_word_stay_goals() -> None:
     assert parse_line("jobs that failed yesterday") == Goal("jobs that failed yesterday")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name"),
     [
         (":undo", ":undo"),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.frontends.opening_words import follow_up_tip
 from agent.protocol.outcomes import CommandSummary
+from tests.support.each import each
 
 FIND, SORTED = "find . -type f", "find . -type f -printf '%s\\t%p\\n' | sort -rn | head -n 5"
 
 
-@pytest.mark.parametrize(
+@each(
     ("run", "stdout", "tip"),
     [
         (FIND, "./a.txt\n./notes/b.md\n", '"only the ones in notes", "sort them by size"'),

@@ -13,6 +13,7 @@ import pytest
 
 from agent.frontends import piped
 from agent.frontends.piped import HEAD, TAIL, Piped, read_lines, read_piped
+from tests.support.each import each
 
 
 def never() -> bool:
@@ -122,7 +123,7 @@ def lines(data: bytes) -> list[str]:
         os.close(reading)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "expected"),
     [
         (b"", []),

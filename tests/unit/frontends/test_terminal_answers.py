@@ -17,6 +17,7 @@ from prompt_toolkit.output import DummyOutput
 from agent.frontends.confirm.questions import ask_words
 from agent.frontends.screen import Screen
 from agent.frontends.terminal_answers import KeysOnly, without_answers
+from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal, typed
 
 ANSWERS = {
@@ -77,9 +78,7 @@ def test_every_key_is_what_it_was() -> None:
             assert keys(*pieces) == keys(*pieces, parser=Vt100Parser), pieces
 
 
-@pytest.mark.parametrize(
-    "text", ["\x1b", "\x1ba", "\x1b]", "\x1bP", "\x1b[", "\x1b\r", "\x1b\x1b", "text\r", "\x1b]5\r", "é中"]
-)
+@each("text", ["\x1b", "\x1ba", "\x1b]", "\x1bP", "\x1b[", "\x1b\r", "\x1b\x1b", "text\r", "\x1b]5\r", "é中"])
 def test_keys_with_escape_are_keys(text: str) -> None:
     assert keys(text) == keys(text, parser=Vt100Parser)
     assert keys("\x9b") == keys("\x9b", parser=Vt100Parser)

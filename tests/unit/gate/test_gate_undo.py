@@ -17,6 +17,7 @@ from agent.protocol.outcomes import ExitCode
 from agent.protocol.rehearsals import Conflict, UndoPlan
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.text.sizes import size_words
+from tests.support.each import each
 from tests.support.fake_rehearser import FakeCheckpoints
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, FakeRecorder, make_engine, ok, say
 
@@ -150,7 +151,7 @@ def test_a_plan_that_crashes_is_no_reason_not_to_ask() -> None:
     assert len(executor.ran) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("plan", "words"),
     [
         (None, ""),
@@ -168,7 +169,7 @@ def test_words(plan: UndoPlan | None, words: str) -> None:
     assert undo_words(plan, "/work") == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "words"),
     [
         (0, "0 B"),

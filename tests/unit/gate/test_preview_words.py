@@ -8,6 +8,7 @@ from agent.gate.preview_words import preview_line
 from agent.protocol.decisions import RiskContext
 from agent.protocol.rehearsals import Change, FileState
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.fake_rehearser import rehearsal_of
 from tests.support.fakes import failing
 
@@ -33,7 +34,7 @@ def altered(name: str, diff: str = "", after: FileState = FILE) -> Change:
     return Change(path=f"/work/{name}", op="modify", kind="file", before=FILE, after=after, diff=diff)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "said"),
     [
         ((), "would change nothing"),
@@ -79,7 +80,7 @@ def test_permissions_are_said_as_that() -> None:
     assert line("chmod +x x", change) == "would change the permissions of x (executable from then on)"
 
 
-@pytest.mark.parametrize("name", ["a\x1b[2Jb", "a\nwould change nothing", "a\u202eb", "\udc80", "x" * 300])
+@each("name", ["a\x1b[2Jb", "a\nwould change nothing", "a\u202eb", "\udc80", "x" * 300])
 def test_a_hostile_name_cannot_leave_its_place(name: str) -> None:
     said = line("true", gone(name))
     assert said.startswith("would delete ")

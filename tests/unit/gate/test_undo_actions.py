@@ -21,6 +21,7 @@ from agent.protocol.events.known import Event
 from agent.protocol.rehearsals import Change, FileState
 from agent.protocol.requests import Approval
 from agent.risk.file_actions import rate_action
+from tests.support.each import each
 from tests.support.fakes import FakeRecorder
 from tests.support.undo_world import RealFacts, ScriptedUndoPerson, UndoWorld, undo_actions
 
@@ -115,7 +116,7 @@ def test_a_dry_run_shows_and_does_not(place: Place) -> None:
     assert place.file.read_text() == "after\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "state", "level"),
     [
         ("/home/u/w/a.txt", "committed", Level.MEDIUM),

@@ -127,7 +127,7 @@ def test_quotes_elsewhere_are_fine(step: str) -> None:
     assert read_macro("m", json.dumps({"variables": [{"name": "x"}], "steps": [step]}), "m.yaml").lines(["v"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("read", "text", "line"),
     [
         (read_macro, "description: x\nsteps: []\n", 2),

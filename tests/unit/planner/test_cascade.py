@@ -12,6 +12,7 @@ from agent.protocol.messages import CommandItem, ContextBlock, GoalItem, History
 from agent.protocol.ports import DeltaHandler
 from agent.protocol.replies import Chat, Command, Plan, PlannerReply, PlanStep, Reply
 from agent.protocol.requests import PlannerRequest
+from tests.support.each import each
 
 
 class Fake:
@@ -75,7 +76,7 @@ def test_a_confident_recipe_asks_nobody() -> None:
     assert world.said == []
 
 
-@pytest.mark.parametrize(
+@each(
     "unsure",
     [
         Command(command="ls", confidence=0.5),
@@ -161,7 +162,7 @@ def test_within_a_goal_the_one_that_answered_goes_on() -> None:
     assert world.ask(GoalItem(goal_id="g2", text="next")).reply is SURE  # a new goal begins at the front
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "code", "by"),
     [
         (Chat(message="done", reached=True), 0, "offline"),

@@ -82,7 +82,7 @@ def test_a_command_is_never_streamed(command: str):
     assert whole(text, 5) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("pieces", "expected"),
     [
         (["hel", "lo"], "hello"),

@@ -19,6 +19,7 @@ from agent.protocol.outcomes import Usage
 from agent.protocol.replies import Chat, Command, Finish, Plan, Reply, TextDelta, ToolCallDone
 from agent.protocol.requests import PlannerRequest, ProviderRequest
 from agent.retrieval.manuals import Manuals
+from tests.support.each import each
 from tests.unit.planner.test_llm_planner import Answer, ListProvider, Redactor
 from tests.unit.retrieval.test_manuals import PAGE, World
 
@@ -62,7 +63,7 @@ INSTRUCTIONS = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "is_echo"),
     [
         ("propose one shell command that reaches the goal", True),

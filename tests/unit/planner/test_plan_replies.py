@@ -110,7 +110,7 @@ def test_broken_plans_are_refused_with_the_reason(value: Any, why: str) -> None:
         read(value)
 
 
-@pytest.mark.parametrize(("said", "reached"), [(True, True), (False, False), ("no", None), (None, None), (0, None)])
+@each(("said", "reached"), [(True, True), (False, False), ("no", None), (None, None), (0, None)])
 def test_a_chat_reply_may_say_whether_the_step_is_done(said: Any, reached: bool | None) -> None:
     assert read({"mode": "chat", "message": "x", "reached": said}) == Chat(message="x", reached=reached)
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import pytest
-
 from agent.planner.product_answers import answer_of_product
 from agent.protocol.replies import Chat
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "found"),
     [
         ("what is 15% of 240", "36"),
@@ -24,7 +23,7 @@ def test_a_sum_is_worked_out(goal: str, found: str) -> None:
     assert said.message.rpartition(" = ")[2] == found
 
 
-@pytest.mark.parametrize(
+@each(
     "goal",
     [
         "2026-11-27",

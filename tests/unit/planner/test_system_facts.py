@@ -12,6 +12,7 @@ import pytest
 
 from agent.planner.facts.facts import SystemFacts
 from agent.planner.facts.git_facts import git_summary, repository_of, summarise, workspace_of
+from tests.support.each import each
 from tests.support.needs import needing
 
 needs_git = needing("git")
@@ -181,7 +182,7 @@ def test_outside_a_repository_git_is_not_even_started(tmp_path: Path):
     assert processes.ran == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("## main\n", "branch main, clean"),

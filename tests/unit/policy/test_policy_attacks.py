@@ -47,7 +47,7 @@ def test_a_rule_from_the_prompt_lets_nothing_worse_run(allowed: str, tried: str)
     assert action(allowed, tried) != "allow"
 
 
-@pytest.mark.parametrize(
+@each(
     ("allowed", "tried"),
     [
         ("tar xf a.tar", "tar -xf a.tar"),

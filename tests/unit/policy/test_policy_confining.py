@@ -26,6 +26,7 @@ from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, Rehearsal
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
@@ -88,7 +89,7 @@ class GateWorld:
         return [r.event for r in self.recorder.records if isinstance(r.event, CommandStarted)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("modes", "together"),
     [
         ((), "off"),
@@ -117,7 +118,7 @@ def report(command: str):
     return classify(command, RiskContext(cwd=WORK, home="/home/you", workspace=WORK))
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "setting", "mode"),
     [
         ("ls", "off", "off"),

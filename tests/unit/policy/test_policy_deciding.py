@@ -73,7 +73,7 @@ def test_a_rule_allows_and_says_so() -> None:
     assert found.reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "action"),
     [
         ("git push origin main && rm -rf build && make", "allow"),
@@ -97,7 +97,7 @@ def test_what_the_mode_runs_needs_no_rule() -> None:
     assert verdict("ls", file(MAKE), mode="low").rule == "approve-low"
 
 
-@pytest.mark.parametrize("trust", ["user", "session", "site", "safety", "project"])
+@each("trust", ["user", "session", "site", "safety", "project"])
 def test_every_file_may_tighten(trust: str) -> None:
     assert verdict("nc -l 9", file(NO_NC, trust=trust)).action == "refuse"
     assert verdict("nc -l 9", file(NO_NC, trust=trust), safety_off=True).action == "refuse"
@@ -295,7 +295,7 @@ def test_adding_what_is_not_allowed_takes_the_permission_away(other: str, shape:
     assert verdict(shape.format(a=allowed, b=other), file(PUSH, MAKE), mode=mode).action != "allow"
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "action"),
     [
         ("cp x ~/.config/agent-shell/policy.toml", "type"),

@@ -14,6 +14,7 @@ from agent.policy.model import PolicyFile, Rule, SessionRules
 from agent.protocol.decisions import RiskContext
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 DENY = '[[rule]]\nname = "x"\naction = "deny"\nprogram = "nc"\n'
 
@@ -40,7 +41,7 @@ def test_without_files_there_is_no_policy(files: PolicyFiles, tmp_path: Path) ->
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "mkdir -p ~/.local/state/agent-shell/undo/journals/aaaaaaa",

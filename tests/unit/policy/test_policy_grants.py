@@ -124,7 +124,7 @@ def test_a_policy_that_cannot_be_read_still_asks() -> None:
     assert with_grants(decide(report, approval, policy=policy), report, proposal, approval).action == "ask"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "git send-pack /path HEAD:refs/heads/main",
@@ -172,7 +172,7 @@ def test_a_use_of_git_that_may_publish_or_sets_it_up_is_asked_for_in_a_run(text:
         assert found.action in ("ask", "type") and found.rule != "approve-medium"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "git status",
@@ -200,7 +200,7 @@ def within_of(text: str, exports: dict[str, str] | None = None) -> str:
     return with_grants(decide(report, approval), report, proposal, approval).action
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "git -C /bare.git fetch /home/me/w HEAD:evil",
@@ -223,7 +223,7 @@ def test_another_repository_takes_nothing_in_unasked(text: str) -> None:
     assert within_of("git fetch /home/me/w", {"GIT_DIR": "/bare.git"}) == "ask"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "git fetch origin",

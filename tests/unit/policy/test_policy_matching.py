@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.policy.covering import failing_example
 from agent.policy.matching import in_force
 from agent.policy.model import OptionTest, Place, Rule
@@ -122,7 +120,7 @@ def says(rule: Rule, command: str) -> set[str]:
     return {touches(rule, index, report, place).says for index in range(len(report.programs))}
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "command"),
     [
         (NO_FORCE, "git push $flags"),
@@ -205,7 +203,7 @@ def test_a_path_forbids_the_plain_name_and_allows_only_itself() -> None:
     assert failing_example(allow) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "says", "why"),
     [
         ("rm build/x", "no", ""),

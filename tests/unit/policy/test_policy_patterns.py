@@ -71,7 +71,7 @@ rules:
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text"),
     [("p.json", JSON), ("p", JSON), ("p.json", json.dumps({"rules": ITEMS})), ("p.toml", TOML), ("p", TOML)],
 )
@@ -141,7 +141,7 @@ def test_mistakes_are_named_and_the_rest_still_counts(item: object, told: str) -
     assert [rule.name for rule in file.patterns] == ["good"]
 
 
-@pytest.mark.parametrize("text", ["", "3", "{}", '{"rules": 3}', '{"other": []}', "{"])
+@each("text", ["", "3", "{}", '{"rules": 3}', '{"other": []}', "{"])
 def test_what_is_no_list_is_an_error(text: str) -> None:
     assert parse_patterns(text, path="p.json").error
 
@@ -158,7 +158,7 @@ def rules_of(command: str) -> list[str]:
     return [finding.rule for finding in report.findings if finding.rule.startswith("policy.")]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "git push --force", "g'i't  push x --force", "sudo git push --force", "bash -c 'git push --force'", "x=push; git $x --force",
@@ -218,7 +218,7 @@ def test_patterns_only_raise(report: RiskReport, rules: list[PatternRule]) -> No
         assert strictness.index(then.action) >= strictness.index(before.action)
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "text"),
     [
         (r"\s*\s*\s*x", " " * 500_000),

@@ -196,7 +196,7 @@ def test_any_text_is_an_answer(text: str) -> None:
         assert verdict(text, made, "ask").action == "allow"
 
 
-@pytest.mark.parametrize(
+@each(
     ("limit", "key", "told"),
     [
         ("workspace", f'workspace = "{WORK}"', f"in {WORK}"),

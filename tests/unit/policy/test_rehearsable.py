@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.policy.rehearsable import tells
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "crontab -e", "git rebase -i HEAD~3", "git rebase --interactive main", "git commit", "git commit -a", "visudo", "sudoedit x",
@@ -19,7 +18,7 @@ def test_what_a_person_does_cannot_be_rehearsed(command: str) -> None:
     assert not tells(classify(command))
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "git rebase main", "git commit -m x", "git commit -am x", "git commit --message=x", "git commit --amend --no-edit", "git add .",

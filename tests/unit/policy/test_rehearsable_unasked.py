@@ -7,6 +7,7 @@ import pytest
 from agent.policy.rehearsable import is_previewable
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 WORK = RiskContext(cwd="/home/u/p", home="/home/u", workspace="/home/u/p")
 
@@ -15,7 +16,7 @@ def previewable(command: str, context: RiskContext = WORK) -> bool:
     return is_previewable(classify(command, context), context)
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "mv a b",
@@ -34,7 +35,7 @@ def test_what_changes_files_of_the_persons_with_known_programs(command: str) -> 
     assert previewable(command)
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "ls -la",  # changes nothing

@@ -10,6 +10,7 @@ from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskRe
 from agent.protocol.outcomes import ExecutionResult
 from agent.protocol.rehearsals import Change, FileState, Rehearsal
 from agent.risk.classifier import classify
+from tests.support.each import each
 
 CONTEXT = RiskContext(cwd="/w/sub", home="/home/me", workspace="/w")
 
@@ -18,7 +19,7 @@ def of(command: str, context: RiskContext = CONTEXT) -> Rights | None:
     return rights(classify(command, context), context)
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "expected"),
     [
         ("ls -la | sort", Rights()),
@@ -51,7 +52,7 @@ def test_what_a_rating_gives(command, expected):
     assert of(command) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "written"),
     [
         ("cd -- ~/other && mkdir -p hk", ("/home/me/other/hk",)),
@@ -80,7 +81,7 @@ def test_a_relative_path_is_a_right_in_the_folder_where_it_is_written(command, w
     assert given.repositories == (("/home/me/other",) if "git" in command else ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "written", "repository"),
     [
         ("git switch main", ("/w",), "/w/sub"),
@@ -114,7 +115,7 @@ def test_a_report_that_says_nothing_gives_nothing():
     assert rights(RiskReport(command="x", level=Level.LOW, findings=(unknown,)), CONTEXT) == Rights()
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "plain"),
     [
         ("ls | grep x", True),

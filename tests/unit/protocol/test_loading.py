@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
+from tests.support.each import each
 
 _LATER = ("platform", "textwrap", "msgspec.inspect", "datetime", "typing_extensions")
 
@@ -18,7 +18,7 @@ def test_what_few_processes_need_is_not_loaded() -> None:
     assert said(f"import sys, agent.protocol; print(*sys.modules.keys() & {set(_LATER)})") == "\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "use",
     [
         "platform.system()",

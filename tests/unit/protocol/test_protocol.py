@@ -62,7 +62,7 @@ def test_unknown_types_and_fields_survive():
     assert (again.v, again.seq) == (9, 3)
 
 
-@pytest.mark.parametrize("line", [b"", b"{", b"[]", b'{"type": 1}', b"\xff"])
+@each("line", [b"", b"{", b"[]", b'{"type": 1}', b"\xff"])
 def test_broken_lines_raise_decode_errors_only(line):
     try:
         decode(line)

@@ -45,7 +45,7 @@ def test_unknown_names_list_the_known() -> None:
     assert "openrouter" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "url", "chosen"),
     [
         ("", "", "openrouter"),

@@ -13,6 +13,7 @@ from agent.protocol.errors import ProviderError
 from agent.providers.catalog import build_provider, load_catalog
 from agent.providers.openai_chat import OpenAIChat
 from agent.providers.settings import HttpSettings
+from tests.support.each import each
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 
 
@@ -45,7 +46,7 @@ def test_a_server_that_is_busy_is_asked_again() -> None:
         assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         b"no json",

@@ -20,7 +20,7 @@ PLACE = Endpoint(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line"),
     [
         ("plain", "plain"),

@@ -15,6 +15,7 @@ from agent.providers.catalog import parameters_of
 from agent.providers.local.files import file_of, find_models
 from agent.providers.local.gguf import Gguf, read_header
 from agent.providers.local.memory import LEAST_CONTEXT, need_of, refuse_too_large
+from tests.support.each import each
 from tests.support.gguf_files import array, entry, gguf, number, text, write_model
 from tests.support.tries import tries
 
@@ -141,7 +142,7 @@ def test_a_file_with_holes_cannot_make_us_read_for_ever(tmp_path: Path) -> None:
         read_header(str(tmp_path / "a.gguf"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "size"),
     [
         ("qwen2.5-coder:1.5b", 1.5), ("SmolLM2-135M-Instruct.Q4_1", 0.135), ("135M", 0.135), ("Llama-3.3-70B", 70.0),

@@ -14,6 +14,7 @@ from agent.protocol.errors import ConfigError, ProviderError
 from agent.providers.client import wait_before_retry
 from agent.providers.openai_chat import OpenAIChat
 from agent.providers.settings import Endpoint, HttpSettings, checked
+from tests.support.each import each
 from tests.support.fake_llm_server import FakeLLMServer
 from tests.support.needs import needs
 from tests.support.provider_harness import QUICK, run, text_of
@@ -120,7 +121,7 @@ def caused(error: ProviderError, cause: Exception) -> ProviderError:
     return error
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "tries", "low", "high"),
     [
         (ProviderError("p", "m", status=500), 0, 0.5, 1.0),

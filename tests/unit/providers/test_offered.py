@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from agent.providers.discover import LocalServer, Offered, offered
+from tests.support.each import each
 
 
 @contextmanager
@@ -80,7 +81,7 @@ def test_llama_cpp_and_vllm(model: dict[str, Any], parameters: str, context: int
     assert (found.parameters, found.context, found.loaded) == (parameters, context, True)
 
 
-@pytest.mark.parametrize(
+@each(
     "page",
     [
         None, b"\xff\xfe", b"[" * 100_000, [], {"models": "x"}, {"models": [1, None]}, {"models": [{"name": 3, "details": []}]},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from agent.protocol.errors import ProviderError
@@ -55,7 +54,7 @@ def test_only_what_was_given_up_is_remembered() -> None:
     assert within(FULL, ceiling) == replace(FULL, stream_options=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "strict"),
     [
         ({"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": False}, True),

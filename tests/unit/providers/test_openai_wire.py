@@ -15,6 +15,7 @@ from agent.protocol.replies import Finish, StreamPiece, TextDelta, ThoughtDelta,
 from agent.providers.openai_chat import Features, request_body
 from agent.providers.openai_wire import ReplyAssembler
 from agent.providers.settings import Endpoint
+from tests.support.each import each
 from tests.support.provider_harness import ask
 
 PLACE = Endpoint(name="p", base_url="http://h/v1", host="h")
@@ -64,7 +65,7 @@ def test_nonsense_usage_counts_as_unknown(usage: dict[str, object]) -> None:
     assert assemble(STOP, {"usage": usage})[-1] == Finish(reason="stop")
 
 
-@pytest.mark.parametrize(
+@each(
     ("usage", "output", "thought"),
     [
         ({"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}, 9, 7),
@@ -102,7 +103,7 @@ def test_done_alone_is_an_end() -> None:
     assert assemble(delta(content="hi"), b"[DONE]")[-1].reason == "stop"
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "reason"),
     [
         ("stop", "stop"),
@@ -150,7 +151,7 @@ ONE = ToolCallDone(id="a", name="f", arguments_json='{"x":1}')
 TWO = ToolCallDone(id="b", name="g", arguments_json="{}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("chunks", "calls"),
     [
         (
@@ -232,7 +233,7 @@ def test_any_chunk_is_read_or_refused(chunks: list[object]) -> None:
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 
 
-@pytest.mark.parametrize(
+@each(
     ("features", "fields", "expected"),
     [
         (Features(schema="none"), {"schema": SCHEMA}, {"stream": True}),

@@ -10,6 +10,7 @@ import pytest
 from agent.protocol.errors import ConfigError
 from agent.protocol.outcomes import Usage, add_usage
 from agent.providers.catalog import load_catalog, load_prices
+from tests.support.each import each
 
 PRICES = load_prices()
 OPENAI, ANTHROPIC = PRICES["openai"], PRICES["anthropic"]
@@ -28,7 +29,7 @@ def test_what_the_provider_says_wins() -> None:
     assert OPENAI.priced(told, "gpt-4.1-mini") == told
 
 
-@pytest.mark.parametrize("model", ["gpt-4.1-turbo", "gpt-4", "", "gpt-4.1-mini-2025", "gpt-4.1-latest"])
+@each("model", ["gpt-4.1-turbo", "gpt-4", "", "gpt-4.1-mini-2025", "gpt-4.1-latest"])
 def test_a_name_that_is_only_like_one_has_no_price(model: str) -> None:
     usage = Usage(input_tokens=1000)
     assert OPENAI.priced(usage, model) == usage

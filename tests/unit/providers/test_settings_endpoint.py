@@ -11,7 +11,7 @@ from tests.support.each import each
 SETTINGS = HttpSettings()
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "base_url", "host", "loopback"),
     [
         ("http://localhost:8080/v1/", "http://localhost:8080/v1", "localhost:8080", True),
@@ -63,7 +63,7 @@ def test_blanks_around_a_key_are_dropped_and_it_is_never_printed() -> None:
     assert "sk-secret" not in repr(place)
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "fine"),
     [
         ("https://api.example.com/v1", True),
@@ -85,7 +85,7 @@ def test_no_key_crosses_the_internet_in_the_clear(url: str, fine: bool) -> None:
     checked(Endpoint(name="p", base_url=url, api_key="k"), HttpSettings(allow_plain_http_key=True))
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "loopback"),
     [
         ("localhost", True),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.protocol.events.interview import InterviewStarted, InterviewTurned
 from agent.recording.interview_turns import difference, folded
+from tests.support.each import each
 
 NAMES = st.sampled_from("abcd")
 LEAVES = st.integers() | st.text(max_size=3) | st.none()
@@ -67,7 +67,7 @@ def test_logs_of_earlier_versions_are_read():
     assert folded(state, event) == {"turnNumber": 2, "extraction": {"a": 1, "c": 3}}
 
 
-@pytest.mark.parametrize(
+@each(
     "told",
     [
         {"a": 5},

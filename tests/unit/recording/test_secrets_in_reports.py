@@ -14,6 +14,7 @@ from agent.protocol.records import encode
 from agent.recording.envelope import Envelope, SystemClock
 from agent.recording.jsonl import open_session
 from agent.redaction.redactor import SecretRedactor
+from tests.support.each import each
 
 SECRET = "Q7x1mRk2Zx9Lw4Tn8Vb"
 
@@ -52,7 +53,7 @@ def test_a_report_without_secrets_stays_as_it_is() -> None:
     assert "/work/notes" in line and "redacted" not in line
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         f"aws configure set aws_secret_access_key {SECRET}",
@@ -72,7 +73,7 @@ def test_command_lines_that_set_a_secret(command) -> None:
     assert SECRET not in SecretRedactor(key=b"k").redact(command)
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "git config --global core.editor vim-with-a-long-name",

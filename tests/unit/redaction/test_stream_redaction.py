@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.redaction.redactor import SecretRedactor
 from agent.redaction.streams import HELD, StreamRedactor
+from tests.support.each import each
 from tests.support.tries import tries
 
 TOKEN = "ghp_" + "9fKq2LmX7RtVbW4sZcY8nH1jPdQ0aEuG3oTi"
@@ -78,7 +78,7 @@ def test_a_key_without_end_is_swallowed_and_ordinary_text_after_it_is_not() -> N
     assert out.endswith("$ ls -la (this is no key)\n")
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+@each("size", [1, 2, 3, 7, 64])
 def test_small_chunks(size: int) -> None:
     text = f"{KEY}and {TOKEN} and\n{MULTILINE}\n"
     stream = StreamRedactor(REDACTOR)

@@ -9,6 +9,7 @@ import pytest
 
 from agent.repo_agent.git import switched_off, was_left_at
 from agent.repo_agent.repository import Change
+from tests.support.each import each
 from tests.support.repo_world import RepoWorld
 
 
@@ -79,7 +80,7 @@ OLD, NEW = "1a2b3c4d" + "0" * 32, "5e6f7a8b" + "0" * 32
 TO = "To /srv/shop.git\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "said", "there"),
     [
         ("", f"{TO} * [new branch]      agent/task-1 -> agent/task-1\n", True),

@@ -11,6 +11,7 @@ from agent.protocol.actions import OpenPullRequest, PullRequest
 from agent.protocol.errors import ConfigError, IoError
 from agent.providers.settings import HttpSettings
 from agent.repo_agent.github import GitHub
+from tests.support.each import each
 from tests.support.github_server import Answer, GitHubServer
 
 
@@ -136,7 +137,7 @@ def test_a_key_does_not_cross_the_internet_unencrypted() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@each(
     ("remote", "place"),
     [
         ("https://github.com/ada/project.git", "github.com/ada/project"),

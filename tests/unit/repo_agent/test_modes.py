@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from agent.repo_agent.modes import CycleResult, Reason, WorkOptions, work
+from tests.support.each import each
 
 
 def done(options: WorkOptions, reasons: Sequence[Reason], spent: float = 0.0) -> tuple[list[WorkOptions], list[str]]:
@@ -28,7 +29,7 @@ def test_single_is_once() -> None:
 
 
 @pytest.mark.covers("S2-15", "S2-16")
-@pytest.mark.parametrize("last", ["no_tasks", "question", "failed", "cancelled", "budget", "one_plan"])
+@each("last", ["no_tasks", "question", "failed", "cancelled", "budget", "one_plan"])
 def test_continuous_goes_on_only_after_a_task_that_is_complete(last: Reason) -> None:
     given, ended = done(WorkOptions(mode="continuous", task=3, answer="yes"), ["complete", last, "complete"])
     assert ended == ["complete", last]

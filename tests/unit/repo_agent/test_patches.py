@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.protocol.errors import InvalidRequest
 from agent.repo_agent.patches import patched, patches_in
+from tests.support.each import each
 from tests.support.tries import tries
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 21))
@@ -56,7 +57,7 @@ def test_what_git_writes_is_read_ends_of_files_too(before: list[str], after: lis
     assert patched(old, patch) == new
 
 
-@pytest.mark.parametrize(
+@each(
     "hunk",
     [
         "@@ -5,3 +5,3 @@\n line 5\n-line 6\n+six\n line 7\n",
@@ -83,7 +84,7 @@ def test_hunks_follow_each_other() -> None:
     assert applied(TEXT, hunks) == TEXT.replace("line 2\n", "new\nline 2\n", 1).replace("line 20\n", "")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "hunks", "said"),
     [
         ("a\nb\na\nb\n", "@@ -9,2 +9,2 @@\n a\n-b\n+c\n", "fits at lines 1, 3"),
@@ -100,7 +101,7 @@ def test_what_does_not_fit_is_told(text: str, hunks: str, said: str) -> None:
 
 
 @pytest.mark.covers("S2-21")
-@pytest.mark.parametrize(
+@each(
     ("patch", "said"),
     [
         ("", "`--- a/PATH`"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent.protocol.errors import InvalidRequest
 from agent.repo_agent.root import protected, read_up_to, root_of
 from agent.tools.root import Root
+from tests.support.each import each
 from tests.support.tries import tries
 
 
@@ -109,7 +110,7 @@ def test_secrets_are_nobodys(base: Path, path: str) -> None:
     assert "secrets" in protected(path)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [".gitignore", ".github/workflows/ci.yml", "git", "digit", "src/.gitkeep", ".env.example", "etc/shadow", "legit~1"],
 )

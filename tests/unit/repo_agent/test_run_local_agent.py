@@ -15,6 +15,7 @@ from tests.support.cycle_world import CycleWorld
 SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "run_local_agent.py"
 
 
+@pytest.mark.thorough
 @pytest.mark.covers("S2-1")
 def test_it_does_a_cycle_and_asks_its_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = CycleWorld(tmp_path, monkeypatch)

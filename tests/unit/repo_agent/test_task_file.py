@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.repo_agent.task_file import BOXES, Status, read_tasks
+from tests.support.each import each
 
 WHOLE = """\
 # Tasks
@@ -57,7 +58,7 @@ def test_a_whole_file() -> None:
     assert feature is not None and feature.acceptance == ["the number is said"]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "## 10. A title", "# 10) A title", "#### 10: A title", "## Task 10: A title", "## task 10 A title", "## 10 - A title",
@@ -70,7 +71,7 @@ def test_a_task_is_found(line: str) -> None:
     assert (task.task, task.feature, task.title, task.status) == (10, 0, "A title", Status.TODO)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "## 2026 in numbers", "## 3 things to know", "10. An item of a list", "- 10. An item", "- [ ] 10 apples", "- [ ] buy 10. things",
@@ -81,7 +82,7 @@ def test_a_line_that_is_no_task(line: str) -> None:
     assert read_tasks(f"{line}\n").tasks == ()
 
 
-@pytest.mark.parametrize(
+@each(
     "line", ["- [ ] 10.2 F", "* [ ] **10.2** F", "### 10.2 F", "### Feature 10.2: F", "  - [ ] 10.2. F", "#### 10.2) F"]
 )
 def test_a_feature_is_found(line: str) -> None:
@@ -144,6 +145,6 @@ _LINES = st.sampled_from(
 def test_lines_are_the_text_again(text: str) -> None:
     file = read_tasks(text)
     assert "\n".join(file.lines) == text
-    assert all(0 <= each.line < len(file.lines) for each in file.entries)
-    for each in file.entries:
-        assert each.box is None or file.lines[each.line][each.box - 1 : each.box + 2 : 2] == "[]"
+    assert all(0 <= one.line < len(file.lines) for one in file.entries)
+    for one in file.entries:
+        assert one.box is None or file.lines[one.line][one.box - 1 : one.box + 2 : 2] == "[]"

@@ -11,10 +11,11 @@ import pytest
 from agent.cli.entry import main
 from agent.repo_agent.task_file import read_tasks
 from agent.repo_agent.task_lint import lint
+from tests.support.each import each
 from tests.unit.repo_agent.test_task_file import WHOLE
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("", "1: there is no task; one begins with a heading like `## 10. Its title`"),

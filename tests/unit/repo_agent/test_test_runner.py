@@ -11,12 +11,13 @@ import pytest
 
 from agent.repo_agent.test_runner import Counts, counted, runner_words
 from tests.support import warm_program
+from tests.support.each import each
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "run_tests.py"
 PYTEST = ("python3", "-m", "pytest", "-q")
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "words"),
     [
         ({}, ()),
@@ -37,7 +38,7 @@ def test_how_tests_are_run(files: dict[str, str], words: tuple[str, ...]) -> Non
     assert runner_words(files.get) == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "passed", "total"),
     [
         ("......\n=========== 6 passed in 0.03s ===========\n", 6, 6),
@@ -70,7 +71,7 @@ def test_tests_are_counted(output: str, passed: int, total: int) -> None:
     assert counted(output.replace("\n", "\r\n")) == Counts(passed, total)
 
 
-@pytest.mark.parametrize("output", ["", "ok\n", "5 tests\n", "all 3 passed\n", "it passed in 3 s\n", "PASS\n"])
+@each("output", ["", "ok\n", "5 tests\n", "all 3 passed\n", "it passed in 3 s\n", "PASS\n"])
 def test_output_that_counts_nothing(output: str) -> None:
     assert counted(output) is None
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from agent.repo_agent.test_settings import said_of_tests
+from tests.support.each import each
 
 NODE = {"name": "shop", "version": "1.0.0", "scripts": {"test": "jest"}, "dependencies": {"left-pad": "^1.0.0"}}
 CARGO = '[package]\nname = "shop"\nversion = "1.0.0"\n\n[dependencies]\nserde = "1"\n'
@@ -18,7 +17,7 @@ def node(**changed: object) -> str:
     return json.dumps({**NODE, **changed}, indent=4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "before", "now"),
     [
         ("web/package.json", node(), node(version="1.0.1", dependencies={"left-pad": "^1.0.0", "x": "~2.1 || >=3 <4"})),
@@ -37,7 +36,7 @@ def test_dependencies_and_the_like_are_not_about_tests(path: str, before: str, n
     assert said_of_tests(path, before) == said_of_tests(path, now)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "before", "now"),
     [
         ("package.json", node(), node(scripts={"test": "true"})),

@@ -12,6 +12,7 @@ from agent.protocol.errors import InvalidRequest
 from agent.retrieval.building import Built, build
 from agent.retrieval.documents import documents
 from agent.retrieval.index import RagIndex
+from tests.support.each import each
 
 
 def no_programs(path: str) -> str:
@@ -115,7 +116,7 @@ def test_programs_tell_their_help_and_man_pages_one_option_a_passage(
     assert asyncio.run(build(world.index, ("man:pack",), "/", ask=ask, redact=redact)).read == 1
 
 
-@pytest.mark.parametrize("word", ["man:", "man:../x", "help:a b", "help:-x", "man:a;b"])
+@each("word", ["man:", "man:../x", "help:a b", "help:-x", "man:a;b"])
 def test_what_names_no_program(word: str) -> None:
     with pytest.raises(InvalidRequest):
         list(documents([word], "/"))

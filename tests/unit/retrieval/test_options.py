@@ -6,6 +6,7 @@ import pytest
 
 from agent.retrieval.options import Entry, manual, missing
 from agent.risk.tables.store import Program
+from tests.support.each import each
 
 TEXT = """NAME
        pack - packs
@@ -38,7 +39,7 @@ def test_the_options_that_a_text_lists() -> None:
     assert short.line == "-z, --gzip: filter it"
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "-a --all --al -axz",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.retrieval.manual_files import may_be_asked, said
+from tests.support.each import each
 
 
 def path_of(name: str) -> str:
@@ -23,7 +24,7 @@ def test_what_the_system_brings_and_is_known() -> None:
     assert not may_be_asked("zzz-unknown", path_of("tar")), "nobody knows what it does"
 
 
-@pytest.mark.parametrize("name", ["reboot", "halt", "poweroff", "mkfs", "shutdown"])
+@each("name", ["reboot", "halt", "poweroff", "mkfs", "shutdown"])
 def test_what_would_be_a_risk_if_it_did_not_know_the_option(name: str) -> None:
     assert not may_be_asked(name, path_of("tar"))
 

@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 
 from agent.retrieval.roff import plain
+from tests.support.each import each
 
 MAN = r""".\" a comment
 .de Sp
@@ -97,7 +98,7 @@ def test_the_mdoc_macros() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", ".", "'", ".TP", ".It", ".Fl", "\\", "\\f", "\\f[", ".IP\n.RE\n.El\n.El", ".ds x\n\\*x", "\\N'99999999'"],
 )
@@ -105,6 +106,7 @@ def test_what_is_no_page_does_no_harm(text: str) -> None:
     assert len(plain(text)) <= len(text) + 8
 
 
+@pytest.mark.thorough
 def test_a_hostile_page_is_read_soon_and_stays_small() -> None:
     strings = "".join(f".ds {chr(65 + at)} " + f"\\*{chr(66 + at)}" * 4 + "\n" for at in range(20))
     assert len(plain(f"{strings}\\*A\n")) < 20_000_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,7 +61,7 @@ def test_the_most_alike_come_first(name: str, names: list[str], count: int) -> N
     assert found == most_alike(name, names, count=99)[:count]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "names", "found"),
     [
         ("histroy", ["help", "history", "hide"], ["history"]),

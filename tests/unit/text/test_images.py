@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.text.images import image_type
+from tests.support.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "told"),
     [
         (b"\x89PNG\r\n\x1a\n\0\0", "image/png"),

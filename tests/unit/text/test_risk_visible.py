@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +39,7 @@ def test_hidden_things_are_written_out_and_reported(text: str, shown: str, rule:
     assert rule in [finding.rule for finding in report.findings]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["ls -la", "ls\ta\nls", "echo ä ö é ñ", "echo 你好", "echo привет мир", "echo ελλάδα", "echo ✓ → …", "", "echo 🎉"],
 )

@@ -15,6 +15,7 @@ from agent.audit.reclassify.texts import Case, Text, Then, Trouble, read_texts
 from agent.audit.reclassify.workers import Workers
 from agent.policy.files import Sources
 from agent.protocol.errors import IoError, OtherError
+from tests.support.each import each
 
 HOME = "/home/u"
 KNOWN = {"cwd": "/home/u/w/sub", "home": HOME, "workspace": "/home/u/w"}
@@ -165,9 +166,7 @@ def test_facts_of_then_count_and_those_of_today_only_when_asked(log: Log, tmp_pa
     assert then.now.level == "high"
 
 
-@pytest.mark.parametrize(
-    "known", [b"{", b'{"cwd":7}', b'{"facts":[]}', b'{"exports":{"PATH":null}}', b"[" * 3000, b'{"home":"\\ud800"}']
-)
+@each("known", [b"{", b'{"cwd":7}', b'{"facts":[]}', b'{"exports":{"PATH":null}}', b"[" * 3000, b'{"home":"\\ud800"}'])
 def test_made_up_knowledge_is_no_knowledge(known: bytes) -> None:
     now = Judge(Sources(site="")).rule(Case(text="ls", known=known))
     assert now.level in ("low", "medium", "high")
@@ -250,7 +249,7 @@ def test_rules_of_a_given_policy(tmp_path: Path, log: Log) -> None:
     assert (asked.now.rule, asked.now.verdict) == ("p.toml:mine", "ask")
 
 
-@pytest.mark.parametrize(
+@each(
     ("then", "now", "change"),
     [
         (("low", "allow"), ("low", "ask"), "stricter"),

@@ -9,6 +9,7 @@ import pytest
 from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.talk.techniques import library
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine
 from tests.support.shipped_engines import ENGINES, shipped
 
@@ -55,7 +56,7 @@ def test_obligations_can_be_satisfied(obligation: dict[str, Any], errors: tuple[
     assert found(obligations=[*ENGINE["obligations"][:2], obligation])[: len(errors) or None][:2] == errors
 
 
-@pytest.mark.parametrize(
+@each(
     ("triggers", "error"),
     [
         ([SOON, LATE], "A trigger of A (5 turns) is never the first to hold"),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agent.conversation.authoring.simulation import Reached, simulate
 from agent.conversation.framework.extraction.extraction_values import read_value
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.simulation.people import example
+from tests.support.each import each
 from tests.support.interview_case import engine
 
 
@@ -49,7 +48,7 @@ def test_a_circle_ends_the_conversation() -> None:
     assert set(found.circle) == {"A", "B"}
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         {"type": "coverage", "coveredField": "users.jobs", "scopeField": "users.jobs", "scope": ["sales"]},
@@ -65,7 +64,7 @@ def test_every_model_gets_ready(model: dict[str, Any]) -> None:
     assert (found.ready, found.completeness) == (True, 1.0)
 
 
-@pytest.mark.parametrize(
+@each(
     "more",
     [
         {"value_type": "string"},

@@ -11,6 +11,7 @@ from agent.conversation.framework.progress.obligations import assess
 from agent.conversation.framework.state.configuration import ModeBlend
 from agent.conversation.framework.state.surfaces import ProfileModel
 from agent.conversation.framework.state.working_memory import Extraction, WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
 
@@ -51,7 +52,7 @@ def test_every_dimension_counts_by_what_it_needs() -> None:
 
 
 @pytest.mark.covers("S3-127")
-@pytest.mark.parametrize(
+@each(
     ("revenue", "asked", "section"),
     [
         ("subscription", {"renewals_known", "plans_known"}, "revenue"),

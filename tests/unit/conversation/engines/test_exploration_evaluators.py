@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.conversation.engines.exploration.evaluators import EVALUATORS, confidence_of, source_of, trusted_share
 from agent.conversation.framework.state.working_memory import BackgroundState, CompletedTask, WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
 from tests.support.tries import tries
@@ -43,7 +44,7 @@ def test_there_are_the_13_that_are_named() -> None:
 
 
 @pytest.mark.covers("S3-125", "S3-81", "S3-82")
-@pytest.mark.parametrize(
+@each(
     ("name", "extraction", "rating"),
     [
         ("knowledgeGapsIdentified", {"initial_knowledgeGaps": ["what it costs"]}, 0.5),
@@ -97,7 +98,7 @@ def test_background_research_counts_where_it_brought_something() -> None:
 
 
 @pytest.mark.covers("S3-125")
-@pytest.mark.parametrize(
+@each(
     ("words", "passed"),
     [
         ("A wiki is a set of pages that everybody can change, with a history", 1),
@@ -139,7 +140,7 @@ def test_content_is_tracked_with_its_source() -> None:
 
 
 @pytest.mark.covers("S3-126")
-@pytest.mark.parametrize("source", ["certain", "RESEARCH!", 7, None, ["research"]])
+@each("source", ["certain", "RESEARCH!", 7, None, ["research"]])
 def test_a_source_that_is_none_is_trusted_least(source: Any) -> None:
     item = known({"name": "Wiki", "source": source}, 0.8)
     assert source_of(item) == "knowledge" and confidence_of(item) == pytest.approx(0.4)

@@ -22,6 +22,7 @@ from agent.conversation.framework.state.working_memory import (
 from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import InvalidRequest, NotFound
 from agent.protocol.events.interview import FieldExtracted
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine, known, state
 
 CONFIG = engine(
@@ -108,7 +109,7 @@ def test_what_was_said_adds_no_section(said: str, several: list[str]) -> None:
     assert all(line.startswith(("#", "- ", "  - ", "From ")) for line in lines if line)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         ("plain text, 50k: snake_case and C#", "plain text, 50k: snake_case and C#"),

@@ -8,6 +8,7 @@ import pytest
 
 from agent.conversation.framework.state.config_data import TurnCount
 from agent.conversation.registry import references
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine
 from tests.support.shipped_engines import ENGINES, shipped
 
@@ -37,9 +38,7 @@ def test_conditions_are_found_in_every_place_and_within_each_other() -> None:
     assert references.nesting(config) == 2
 
 
-@pytest.mark.parametrize(
-    ("path", "field"), [("a", "a"), ("a.b", "a"), ("a.c", "a.c"), ("a.c.d", "a.c"), ("b.c", "b.c"), ("ab", "ab")]
-)
+@each(("path", "field"), [("a", "a"), ("a.b", "a"), ("a.c", "a.c"), ("a.c.d", "a.c"), ("b.c", "b.c"), ("ab", "ab")])
 def test_a_path_leads_into_the_nearest_field(path: str, field: str) -> None:
     assert references.field_of(path, {"a", "a.c"}) == field
 

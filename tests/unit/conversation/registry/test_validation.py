@@ -10,6 +10,7 @@ import pytest
 
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.registry.validation import Validation, validate_engine_config
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine
 
 TECHNIQUES = ("open_ended_questions", "summary_reflection")
@@ -24,9 +25,9 @@ def changed(path: str, value: Any) -> EngineConfiguration:
     """The sample with one value changed, named by keys and numbers; None takes the key away."""
     data = copy.deepcopy(ENGINE)
     place: Any = data
-    *inner, last = [int(each) if each.isdigit() else each for each in path.split("/")]
-    for each in inner:
-        place = place.setdefault(each, {}) if isinstance(place, dict) else place[each]
+    *inner, last = [int(one) if one.isdigit() else one for one in path.split("/")]
+    for one in inner:
+        place = place.setdefault(one, {}) if isinstance(place, dict) else place[one]
     if value is None:
         del place[last]
     else:
@@ -39,13 +40,13 @@ def test_the_sample_is_valid() -> None:
 
 
 @pytest.mark.covers("S3-43", "S3-30")
-@pytest.mark.parametrize("key", ["engineId", "name", "description", "version", "engineType"])
+@each("key", ["engineId", "name", "description", "version", "engineType"])
 def test_identity_is_needed(key: str) -> None:
     assert validated(changed(key, None)).errors == (f"Missing {key}",)
 
 
 @pytest.mark.covers("S3-43", "S3-30")
-@pytest.mark.parametrize(
+@each(
     ("key", "value", "error"),
     [
         ("version", "1.0", "version must be like 1.0.0: 1.0"),
@@ -143,7 +144,7 @@ EXIT = {"targetEngine": "other", "condition": NEVER, "reason": "They asked"}
 
 
 @pytest.mark.covers("S3-47", "S3-57")
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "error"),
     [
         ("phases/1/mandatoryCheckpoints/0/obligationId", "x", "Unknown obligation: x in a checkpoint of B"),
@@ -190,7 +191,7 @@ def test_a_mapping_may_lead_into_a_field() -> None:
 
 
 @pytest.mark.covers("S3-50", "S3-35")
-@pytest.mark.parametrize(
+@each(
     ("context", "errors"),
     [
         ({"allocation": {"obligations": 0.3}}, ("Context allocation sums to 90 %, not 100 %",)),
@@ -229,7 +230,7 @@ def test_a_blend_sums_to_100() -> None:
 
 
 @pytest.mark.covers("S3-52", "S3-39")
-@pytest.mark.parametrize(
+@each(
     ("target", "errors"),
     [
         ("other", ()),
@@ -282,7 +283,7 @@ def test_thresholds_can_be_reached(path: str, value: float, error: str) -> None:
     assert validated(changed(path, value)).errors == (error,)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "error"),
     [
         ("obligations/1/id", "a\nb", "Not the name of an obligation: 'a\\nb'"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine
 from tests.unit.conversation.registry.test_validation import NEVER, changed, validated
 
@@ -15,7 +16,7 @@ def model(**values: Any) -> dict[str, Any]:
 
 
 @pytest.mark.covers("S3-48", "S3-33")
-@pytest.mark.parametrize(
+@each(
     ("made", "error"),
     [
         (model(type="obligation", heuristics=[]), "The completeness model has no heuristics"),
@@ -57,7 +58,7 @@ def test_the_model_is_well_formed(made: dict[str, Any], error: str) -> None:
 
 
 @pytest.mark.covers("S3-48", "S3-33")
-@pytest.mark.parametrize(
+@each(
     "made",
     [
         model(type="maturity", levels=[{"id": "concept"}, {"id": "prototype", "criteria": [NEVER]}]),
@@ -72,7 +73,7 @@ def test_every_kind_of_model_can_be_valid(made: dict[str, Any]) -> None:
 
 
 @pytest.mark.covers("S3-49")
-@pytest.mark.parametrize(
+@each(
     ("weights", "errors"),
     [
         ((0.5, 0.4), ("Heuristic weights sum to 0.9, not 1.0",)),

@@ -14,6 +14,7 @@ from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.registry.loading import load_engine
 from agent.conversation.simulation.people import FILE, agrees, facts_of, made_up, spoken
 from agent.protocol.errors import ConfigError
+from tests.support.each import each
 from tests.support.shipped_engines import ENGINES, EXAMPLE, loaded
 
 
@@ -83,7 +84,7 @@ def test_an_engine_without_facts_has_some_made_up(tmp_path: Path) -> None:
     assert set(facts_of(engine).known) == {each.path for each in engine.config.extraction_schema.fields}
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "truth", "same"),
     [
         ("well, thirty drivers of ours", "thirty drivers", True),

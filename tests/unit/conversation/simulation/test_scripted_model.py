@@ -6,13 +6,12 @@ import asyncio
 import json
 from typing import Any
 
-import pytest
-
 from agent.conversation.extraction_call import extraction_schema
 from agent.conversation.framework.state.configuration import FieldDefinition
 from agent.conversation.framework.state.repair_data import REPAIR
 from agent.conversation.simulation.person import Utterance
 from agent.conversation.simulation.scripted_model import Mistakes, ScriptedModel, ScriptedTasks
+from tests.support.each import each
 from tests.support.interview_case import engine
 
 NONE = dict.fromkeys(Mistakes.__struct_fields__, 0.0)
@@ -54,7 +53,7 @@ def test_a_repair_is_named_and_sometimes_taken_for_an_answer() -> None:
     assert json.loads(understood(Utterance(text="It rains.", kind="aside")))[REPAIR] == "none"
 
 
-@pytest.mark.parametrize(
+@each(
     ("mistake", "seen"),
     [
         ("overlooked", lambda text: set(json.loads(text)) == {REPAIR}),

@@ -15,6 +15,7 @@ from agent.emitters.export.formats import FORMATS, Source, export, json_document
 from agent.emitters.export.markdown import block, code, inline, markdown, table
 from agent.protocol.records import Record
 from agent.recording.reader import SessionFile
+from tests.support.each import each
 from tests.support.pictured_session import Session, hostile, many, pictured
 from tests.support.tries import tries
 
@@ -80,7 +81,7 @@ def test_a_fence_cannot_be_closed_from_inside(text: str) -> None:
     assert outside_fences(shown) == ["after", ""]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("a|b", "`a\\|b`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("", ""), (" ", "` `"), ("a\nb\x1b", "`a␊b␛`"),

@@ -143,6 +143,7 @@ def test_nothing_is_wider_than_the_window(browser: Browser, demo: Path, tmp_path
         assert opened.run("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.thorough
 def test_hostile_text_does_nothing(browser: Browser, tmp_path: Path) -> None:
     path = written(tmp_path / "hostile.html", hostile())
     opened = browser.open(path)

@@ -205,7 +205,7 @@ def test_what_checking_the_log_said_is_in_the_head() -> None:
 # --- pieces ---
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "runs"),
     [
         ("plain <b> & 'x'", [("", "plain <b> & 'x'")]),

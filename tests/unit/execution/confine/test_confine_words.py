@@ -144,7 +144,7 @@ def denied(err: str, code: int = 1, command: str = "x", cwd: str = "/tmp") -> tu
     return words.denied(result, approved, plan, cwd=cwd)
 
 
-@pytest.mark.parametrize(
+@each(
     "err",
     [
         "cat: '\0': Permission denied",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 import random
 
-import pytest
-
 from agent.execution.overlay.diffs import LONGEST_LINE, as_text, changed_runs, unified
+from tests.support.each import each
 
 
 def test_a_small_change() -> None:
@@ -18,7 +17,7 @@ def test_a_small_change() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "expected"),
     [
         ("", "", ""),
@@ -92,7 +91,7 @@ def test_long_lines_are_cut() -> None:
     assert len(shown) < LONGEST_LINE + 100
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "text"),
     [(b"a\n", "a\n"), (b"\xc3\xa4", "ä"), (b"\xff", None), (b"a\0b", None), (b"x" * 300_000, None), (b"", "")],
 )

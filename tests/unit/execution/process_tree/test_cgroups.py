@@ -13,6 +13,7 @@ import pytest
 
 from agent.execution.process_tree import cgroups
 from agent.execution.process_tree.cgroups import Group, groups_of, make, own_folder, remove_abandoned
+from tests.support.each import each
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_limits_are_taken_only_where_there_are_controllers() -> None:
         assert found.remove(5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("mount", "root", "own", "found"),
     [
         ("/sys/fs/cgroup", "/", "/", "/sys/fs/cgroup"),

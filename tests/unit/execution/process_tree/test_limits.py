@@ -164,7 +164,7 @@ def test_the_watch_looks_only_when_it_is_due():
     assert Watch(RunLimits(memory=1)).broken(lambda: {2**22 + 5}, time.monotonic() + 1) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "size"),
     [("500M", 500 << 20), ("1.5G", 3 << 29), ("64 KiB", 65536), ("1000", 1000), ("2gb", 2 << 30), ("1", 1), ("7 b", 7)],
 )

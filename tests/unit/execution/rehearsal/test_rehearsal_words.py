@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import os
 
-import pytest
-
 from agent.execution.rehearsal import not_shown
 from agent.execution.rehearsal.budget import Budget, in_words
 from agent.execution.rehearsal.not_shown import Trouble, unavailable
 from agent.execution.sandbox.layout import Layout
+from tests.support.each import each
 from tests.support.rehearsal_bench import Bench
 
 GENERAL = not_shown.lines([], Layout(), user=False, network=False, elevated=False)[-1]
@@ -66,7 +65,7 @@ def test_budgets_in_words() -> None:
     assert budget.exceeded("disk").startswith("the rehearsal's disk")
 
 
-@pytest.mark.parametrize(
+@each(
     ("size", "words"),
     [(0, "0 bytes"), (1023, "1,023 bytes"), (1536, "1.5 KiB"), (1 << 20, "1 MiB"), (5 << 40, "5,120 GiB")],
 )
@@ -74,7 +73,7 @@ def test_sizes_in_words(size: int, words: str) -> None:
     assert in_words(size) == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("trouble", "message", "hint"),
     [
         (
@@ -115,7 +114,7 @@ def test_why_it_cannot_be_had(trouble: Trouble, message: str, hint: str) -> None
     assert hint in error.hint
 
 
-@pytest.mark.parametrize(
+@each(
     ("troubles", "lasting"),
     [
         ([Trouble("unshare", errno.EPERM)], True),

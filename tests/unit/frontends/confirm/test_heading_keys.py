@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from agent.frontends.confirm.heading import details, heading
 from agent.policy.rehearsable import tells
 from agent.protocol.decisions import Finding, Level
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.fake_terminal import request_for
 
 LOST = "cannot be undone: which files, is only known when it runs"
@@ -25,7 +25,7 @@ def test_a_terminal_that_cannot_move_the_cursor_has_no_function_keys() -> None:
     assert offer() == ["undo only after a rehearsal (F9): which files, is only known when it runs"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "ssh host uptime", "git push", "git pull", "kill 4321", "systemctl restart x", "less a", "psql -c 'select 1'", "psql",
@@ -56,7 +56,7 @@ def test_what_is_low_is_not_warned_about() -> None:
     assert "undo only after a rehearsal (F9): git keeps its history itself" in told
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "rm x",

@@ -6,10 +6,11 @@ import pytest
 
 from agent.commands.context import CommandServices
 from agent.frontends.interview.typed import command_in, completions, help_text, is_leaving
+from tests.support.each import each
 from tests.support.interview_case import engine
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "read"),
     [
         (":why  core problem", ("why", "core problem")),

@@ -8,6 +8,7 @@ import pytest
 from prompt_toolkit.buffer import Buffer
 
 from agent.frontends.repl.pasting import Pasted, separate_goals
+from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal
 from tests.support.fakes import FakePlanner, say
 from tests.support.front_services import World
@@ -18,7 +19,7 @@ def paste(text: str) -> str:
     return f"\x1b[200~{text}\x1b[201~"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "find big files",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.frontends.repl.goal_completion import branches, program_words, takes_files
+from tests.support.each import each
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_no_repository(tmp_path: Path) -> None:
     assert branches(str(tmp_path)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "files"),
     [("git sw", False), ("git switch ", False), ("!git merge f", False), ("git checkout f", True), ("cat f", True)],
 )

@@ -11,6 +11,7 @@ from agent.library.agents import read_agent
 from agent.protocol.outcomes import Usage
 from agent.protocol.replies import usage_text
 from agent.protocol.todos import Todo
+from tests.support.each import each
 from tests.support.fakes import FakeExecutor, FakePlanner, FakeRecorder, FakeRedactor, say
 
 
@@ -38,7 +39,7 @@ def test_the_badge_speaks_of_every_line_that_is_read(length: int) -> None:
     assert TypedBadge(lambda text: Typed("command")).words("echo " + "x" * length) == "command · F6: goal"
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "home", "shown"),
     [
         ("/home/me", "/home/me", "~"),

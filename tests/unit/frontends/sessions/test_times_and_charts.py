@@ -132,7 +132,7 @@ def test_lines_and_bars() -> None:
     assert bar(3, 8, width=4, blocks=False) == "##"
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "encoding", "knows"),
     [
         ({}, "utf-8", True),

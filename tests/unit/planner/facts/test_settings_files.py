@@ -56,6 +56,7 @@ def places(written: str, top: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pat
     return [top / "project/sub" / written]
 
 
+@pytest.mark.thorough
 @each("files", sorted(set(FILES.values()), key=sorted))
 def test_each_file_of_each_program(files: frozenset[str], person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [path for written in files if written[0] != "=" for path in places(written, person, monkeypatch)]
@@ -80,7 +81,7 @@ def test_a_change_shows_whatever_its_time(name: str, person: Path) -> None:
     assert before and looked_at("git x")[str(path)] not in ("", before)
 
 
-@pytest.mark.parametrize(
+@each(
     ("settings", "text", "named"),
     [
         (".gitconfig", "[include]\n\tpath = work.inc\n", "work.inc"),
@@ -130,9 +131,7 @@ def test_settings_of_what_does_not_run_here_do_not_count(command: str) -> None:
     assert str(Path.home() / ".curlrc") not in looked_at(command)
 
 
-@pytest.mark.parametrize(
-    "command", ["sudo -E curl x", "env A=1 curl x", "xargs curl", "find . -exec curl x {} +", "/usr/bin/curl x"]
-)
+@each("command", ["sudo -E curl x", "env A=1 curl x", "xargs curl", "find . -exec curl x {} +", "/usr/bin/curl x"])
 def test_settings_of_what_runs_behind_another_program_count(command: str) -> None:
     Path.home().joinpath(".curlrc").write_text("insecure\n")
     assert str(Path.home() / ".curlrc") in looked_at(command)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +21,7 @@ def asked(old_goal: str, command: str, new_goal: str) -> str | None:
     return fill(command, old.slots, new.slots)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "command", "new", "filled"),
     [
         ("count lines of a.txt", "wc -l a.txt", "count lines of src/b.txt", "wc -l src/b.txt"),

@@ -134,7 +134,7 @@ def test_what_is_to_be_left_is_not_among_what_could_be_deleted(goal: str, world:
     assert not [each.command for each in reply.choices if re.search(r"\brm\b|delete|sed -i", each.command)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "whole"),
     [
         ("delete the logs so that I keep only app.log", True),

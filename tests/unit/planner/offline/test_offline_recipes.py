@@ -146,7 +146,7 @@ def test_data_files_have_no_unknown_keys() -> None:
             assert set(tomllib.load(file)) == {"recipe"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "command"),
     [
         ("switch back to main", "git switch main"),

@@ -57,7 +57,7 @@ def test_where_a_goal_is_cut(text: str, parts: tuple[str, ...]) -> None:
     assert clauses(text) == parts
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         (
@@ -99,7 +99,7 @@ def test_a_step_is_told_in_full_so_that_it_can_be_seen_how_it_was_read() -> None
     assert reply.confidence is not None and 0.7 <= reply.confidence <= 1
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "list the files, then frobnicate the thing",
@@ -228,9 +228,7 @@ def test_what_is_kept_of_a_plan_can_be_read_back() -> None:
     assert [(step.goal, step.command) for step in back.steps] == [(step.goal, step.command) for step in reply.steps]
 
 
-@pytest.mark.parametrize(
-    "text", ["then " * 300, "a and " * 300, "1. " * 200, "'" * 500, "; " * 700, "x, then y and " * 80]
-)
+@each("text", ["then " * 300, "a and " * 300, "1. " * 200, "'" * 500, "; " * 700, "x, then y and " * 80])
 def test_no_goal_takes_long(text: str) -> None:
     """Bounded by the number of tries; a test without a clock, which only has to come to an end."""
     assert ask(text) is not None

@@ -40,7 +40,7 @@ def test_an_unknown_goal_gets_the_nearest_examples_and_the_words_not_understood(
     assert "1. `cat notes.txt`" in message
 
 
-@pytest.mark.parametrize(
+@each(
     "goal",
     [
         "hello",
@@ -76,7 +76,7 @@ def test_help_shows_what_works() -> None:
     assert "find the 5 largest files" in message_for("help")
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "part"),
     [
         ("", "empty"),
@@ -128,7 +128,7 @@ def test_a_missing_program_is_named_and_its_goal_was_understood() -> None:
     assert status_after_chat([], unknown.reached, lacks=unknown.lacks) is GoalStatus.NOT_UNDERSTOOD
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "said"),
     [
         ("thanks, that was great", "You are welcome."),

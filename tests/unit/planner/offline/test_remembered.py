@@ -10,6 +10,7 @@ from agent.memory.comparing import goal_words
 from agent.memory.model import GoalWords, Remembered, Slot
 from agent.planner.offline.remembered import RememberedCommands, provenance
 from agent.protocol.replies import Alternative, Chat, Command, Reply
+from tests.support.each import each
 
 TODAY = datetime.date(2026, 11, 22)
 AT = int(datetime.datetime(2026, 11, 12, 9).timestamp() * 1e6)
@@ -149,7 +150,7 @@ def test_goals_that_are_the_same(a: str, b: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [
         ("copy from a.txt to b.txt", "copy to a.txt from b.txt"),
@@ -188,7 +189,7 @@ def test_what_comes_near_is_judged_by_what_this_goal_orders() -> None:
     assert all("sed -i" not in other.command for other in reply.alternatives)
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "more"),
     [
         ("wc -l a.txt b.txt", "b.txt"),

@@ -69,7 +69,7 @@ def test_the_words_looked_for_first_are_in_every_match() -> None:
                 assert any(hint in text for hint in hints), name
 
 
-@pytest.mark.parametrize(
+@each(
     ("pattern", "hints"),
     [
         ("abc def", ("abc def",)),
@@ -211,7 +211,7 @@ def test_a_script_of_somebody_else_or_a_pipe_is_left_alone(tmp_path: Path) -> No
     assert isinstance(after("./x", "bash: line 1: ./x: Permission denied", tmp_path), Chat)
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "part"),
     [
         (126, "cannot be run"),

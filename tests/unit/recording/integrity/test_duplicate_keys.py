@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.recording.integrity import duplicate_keys, walk
 from agent.recording.integrity.duplicate_keys import duplicate_key, has_unique_keys
+from tests.support.each import each
 from tests.support.log_place import Place
 from tests.support.tries import tries
 
@@ -65,7 +66,7 @@ def test_the_quick_look_says_what_the_thorough_one_says(dice: random.Random, val
         assert has_unique_keys(line) == (key is None)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         rb'{"a": 1, "\u0061": 2}',

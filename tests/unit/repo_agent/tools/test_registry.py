@@ -64,6 +64,7 @@ def script(folder: Path, *words: str, given: str = "") -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
+@pytest.mark.thorough
 @sampled
 @pytest.mark.covers("S2-7", "S2-8")
 def test_the_program_does_as_the_tool(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from agent.risk.reader.words import NUMBER, Invocation, Word
 from agent.risk.shell.number_outputs import as_numbers
+from tests.support.each import each
 
 
 def _called(line: str) -> bool:
@@ -11,14 +12,12 @@ def _called(line: str) -> bool:
     return as_numbers(words[0].text, Invocation(words, 0, len(line), cwd="/w"), (None, "")) == (None, NUMBER)
 
 
-@pytest.mark.parametrize(
-    "line", ["wc -l", "wc -lw a.txt b/c.txt", "wc --lines x", "cat /proc/loadavg /sys/class/net", "du -s a"]
-)
+@each("line", ["wc -l", "wc -lw a.txt b/c.txt", "wc --lines x", "cat /proc/loadavg /sys/class/net", "du -s a"])
 def test_counts_are_numbers(line: str) -> None:
     assert _called(line)
 
 
-@pytest.mark.parametrize("line", ["wc --files0-from=x", "wc a.txt@", "wc -labels", "cat /proc/loadavg x", "du a"])
+@each("line", ["wc --files0-from=x", "wc a.txt@", "wc -labels", "cat /proc/loadavg x", "du a"])
 def test_what_may_be_text_is_not(line: str) -> None:
     assert not _called(line)
 

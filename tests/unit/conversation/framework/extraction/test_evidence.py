@@ -4,11 +4,12 @@ import pytest
 
 from agent.conversation.framework.extraction.evidence import FALSE_EVIDENCE, NO_EVIDENCE, Said
 from agent.conversation.framework.state.configuration import FieldDefinition
+from tests.support.each import each
 
 MESSAGE = "We have about 20 people, mostly nurses; they need task tracking … and deadlines. Wir brauchen Überblick. 我们需要一个移动应用"
 
 
-@pytest.mark.parametrize(
+@each(
     "evidence",
     [
         "about 20 people",
@@ -24,7 +25,7 @@ def test_words_that_were_said_are_known(evidence: str) -> None:
     assert Said(MESSAGE, ()).believed(0.9, evidence) == 0.9
 
 
-@pytest.mark.parametrize("evidence", ["20", "people about 20", "eopl", "a budget of 50k", "...", "!", "mostly doctors"])
+@each("evidence", ["20", "people about 20", "eopl", "a budget of 50k", "...", "!", "mostly doctors"])
 def test_words_that_were_not_said_are_not(evidence: str) -> None:
     expected = 0.9 if evidence == "20" else 0.9 * FALSE_EVIDENCE
     assert Said(MESSAGE, ()).believed(0.9, evidence) == expected
@@ -48,7 +49,7 @@ def test_an_enormous_message_is_looked_at_from_its_beginning() -> None:
     assert said.has("a pool") and len(said._words) < 200_000
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "believed"),
     [
         (20, NO_EVIDENCE),
@@ -64,7 +65,7 @@ def test_a_value_that_was_said_is_believed_as_one_without_evidence(value: Any, b
     assert Said(MESSAGE, ()).believed(0.9, "the message tells of twenty", value) == believed
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "evidence", "believed"),
     [
         (20, "about 20 people", 0.9),
@@ -107,7 +108,7 @@ def test_a_yes_in_many_words_has_to_be_about_the_field() -> None:
 BEFORE = "assistant: There is a static site, which costs nothing to run, and WordPress, which has a shop. Do you need it offline?"
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "value", "believed"),
     [
         (

@@ -12,6 +12,7 @@ from agent.conversation.framework.extraction.extraction import ExtractionPipelin
 from agent.conversation.framework.state.ports import ExtractedValue
 from agent.conversation.framework.state.working_memory import Extraction, from_data, to_data
 from agent.protocol.errors import Cancelled, ProviderError, RecordingError
+from tests.support.each import each
 from tests.support.interview_world import METADATA, ScriptedExtraction, engine, known, memory, said
 from tests.support.tries import tries
 
@@ -132,7 +133,7 @@ def test_the_log_holds_nothing_sensitive_but_tells_equal_values() -> None:
 
 
 @pytest.mark.covers("S3-72")
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "mail ann@example.org",
@@ -222,7 +223,7 @@ def test_a_key_of_an_item_that_is_not_told_again_stays() -> None:
     assert model.logged[0].extraction_type == "update" and result.new_concept_count == 0
 
 
-@pytest.mark.parametrize("confidence", [float("nan"), float("inf"), 10**400, -1, 2, "high", None, True, [0.9]])
+@each("confidence", [float("nan"), float("inf"), 10**400, -1, 2, "high", None, True, [0.9]])
 def test_an_odd_confidence_is_none(confidence: Any) -> None:
     result, _ = extract("a quiet room", {"needs.problem": said("a quiet room", "a quiet room", confidence)})
     assert result.fields_updated == () and result.failed == ""
@@ -236,7 +237,7 @@ def test_what_is_no_field_or_no_value_is_left_out(found: Any) -> None:
     assert result.fields_updated == () and result.failed == ""
 
 
-@pytest.mark.parametrize("value", [None, "", {}, [[]], float("nan"), ["a", {}]])
+@each("value", [None, "", {}, [[]], float("nan"), ["a", {}]])
 def test_a_value_of_the_wrong_type_is_left_out(value: Any) -> None:
     result, _ = extract("x y", {"needs.problem": said(value, "x y"), "size.books": said("many", "x y")})
     assert result.fields_updated == ()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agent.conversation.framework.extraction.extraction_values import MOST_ITEMS, MOST_TEXT, UNUSABLE, read_value
 from agent.conversation.framework.state.configuration import FieldDefinition
+from tests.support.each import each
 from tests.support.tries import tries
 
 
@@ -15,7 +16,7 @@ def field(kind: Any, **more: Any) -> FieldDefinition:
 
 
 @pytest.mark.covers("S3-67")
-@pytest.mark.parametrize(
+@each(
     ("kind", "value", "read"),
     [
         ("string", " a room ", "a room"),
@@ -65,7 +66,7 @@ def test_a_value_is_read_as_the_type_of_its_field(kind: str, value: Any, read: A
     assert read_value(field(kind), value) == read
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "read"),
     [("Small team", "small-team"), ("large", "large enterprise"), ("s", UNUSABLE), ("", UNUSABLE), (3, UNUSABLE)],
 )

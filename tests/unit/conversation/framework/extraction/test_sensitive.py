@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from agent.conversation.framework.extraction.sensitive import SensitiveInformation
+from tests.support.each import each
 
 SENSITIVE = SensitiveInformation(b"k" * 16)
 
@@ -23,9 +24,7 @@ def test_numbers_of_cards_and_social_security_are_never_kept(value: Any) -> None
     assert SENSITIVE.without_secrets(SENSITIVE.without_secrets(value)) == SENSITIVE.without_secrets(value)
 
 
-@pytest.mark.parametrize(
-    "value", ["ada@example.org", "+49 30 1234567", 20, 1_500_000_000, True, None, ["a", {"b": 2.5}]]
-)
+@each("value", ["ada@example.org", "+49 30 1234567", 20, 1_500_000_000, True, None, ["a", {"b": 2.5}]])
 def test_what_may_have_been_asked_for_is_kept(value: Any) -> None:
     assert SENSITIVE.without_secrets(value) == value
 

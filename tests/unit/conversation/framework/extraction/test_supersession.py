@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from agent.conversation.framework.extraction.supersession import applied, changes
 from agent.conversation.framework.state.ports import ListChange
 from agent.conversation.framework.state.working_memory import Extraction
+from tests.support.each import each
 from tests.support.interview_world import engine, known
 from tests.support.tries import tries
 
@@ -25,7 +26,7 @@ ROOMS: Extraction = {"size.rooms": (known({"name": "Hall", "seats": 40}), known(
 
 
 @pytest.mark.covers("S3-68", "S3-70")
-@pytest.mark.parametrize(
+@each(
     ("value", "how", "after", "kinds"),
     [
         (["guests"], "adds", ["students", "teachers", "guests"], [("update", 1)]),

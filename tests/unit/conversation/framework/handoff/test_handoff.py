@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.conversation.framework.handoff.handoff import allowed, format_handoff_for_context, validate_handoff
 from agent.conversation.framework.state.handoff_data import EngineHandoff
+from tests.support.each import each
 from tests.support.handoff_case import HANDOFF, NAMES, handoff
 
 SUMMARY = """\
@@ -66,7 +67,7 @@ def test_the_example_of_the_document_is_valid() -> None:
 
 
 @pytest.mark.covers("S3-105")
-@pytest.mark.parametrize(
+@each(
     ("section", "changes", "error"),
     [
         *(
@@ -215,7 +216,7 @@ def test_a_handoff_comes_through_json_as_it_was(example: EngineHandoff, seeds: d
     assert msgspec.json.decode(msgspec.json.encode(example), type=EngineHandoff) == example
 
 
-@pytest.mark.parametrize(
+@each(
     ("chain", "target", "answer"),
     [
         ((), "a", "yes"),

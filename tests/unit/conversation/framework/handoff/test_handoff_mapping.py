@@ -31,6 +31,7 @@ from agent.conversation.framework.state.working_memory import (
     SocioEmotional,
     WorkingMemory,
 )
+from tests.support.each import each
 from tests.support.handoff_case import handoff
 from tests.support.interview_case import engine, known, state
 
@@ -208,7 +209,7 @@ def test_nothing_is_made_up() -> None:
 
 
 @pytest.mark.covers("S3-104", "S3-105")
-@pytest.mark.parametrize(
+@each(
     ("given", "understood", "said", "reasoning"),
     [
         (WHY, "The person chose it", "a web app then", WHY),
@@ -313,7 +314,7 @@ def seeded(**seeds: Any) -> dict[str, Any]:
 
 
 @pytest.mark.covers("S3-104")
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "taken"),
     [
         ("text", "a", "a"),

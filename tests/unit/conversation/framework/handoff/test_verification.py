@@ -17,6 +17,7 @@ from agent.conversation.framework.handoff.verification import (
     verify_handoff,
 )
 from agent.conversation.framework.state.working_memory import WorkingMemory, create_empty_working_memory
+from tests.support.each import each
 from tests.support.handoff_case import handoff
 from tests.support.interview_case import engine
 
@@ -54,7 +55,7 @@ def test_the_reply_of_the_document_takes_its_decision_up() -> None:
     assert checked.synthesis == "You decided on a Custom Web App."
 
 
-@pytest.mark.parametrize(
+@each(
     ("item", "reply", "share"),
     [
         ("Custom Web App", "an app for the web", 2 / 3),  # short names count

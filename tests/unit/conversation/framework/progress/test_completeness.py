@@ -10,6 +10,7 @@ from agent.conversation.framework.progress.completeness import evaluate, track_s
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.surfaces import SaturationModel
 from agent.conversation.framework.state.working_memory import Completeness, Saturation, WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine, known, state
 from tests.support.tries import tries
 
@@ -25,7 +26,7 @@ def model(**values: Any) -> EngineConfiguration:
 
 
 @pytest.mark.covers("S3-73")
-@pytest.mark.parametrize(
+@each(
     ("statuses", "overall", "rates"),
     [
         ({}, 0, (0, 0)),
@@ -91,7 +92,7 @@ PROBLEM = {"type": "field_equals", "path": "problem", "value": "slow"}
 
 
 @pytest.mark.covers("S3-75", "S3-80")
-@pytest.mark.parametrize(
+@each(
     ("fields", "turn", "overall", "gaps"),
     [
         ([], 0, 0, ("prototype", "production-ready")),
@@ -163,7 +164,7 @@ def test_a_profile_is_how_surely_its_required_fields_are_filled() -> None:
 
 
 @pytest.mark.covers("S3-79", "S3-80")
-@pytest.mark.parametrize(
+@each(
     ("average", "peak", "quiet", "overall", "ready"),
     [(0, 0, 0, 0, False), (3, 3, 0, 0, False), (1, 4, 2, 0.75, False), (1, 4, 3, 0.75, True), (3, 4, 3, 0.25, False)],
 )

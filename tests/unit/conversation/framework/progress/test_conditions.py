@@ -10,6 +10,7 @@ import pytest
 from agent.conversation.framework.progress.conditions import guarded, holds, rating, satisfaction_rate
 from agent.conversation.framework.state.config_data import Condition
 from agent.conversation.framework.state.working_memory import Completeness, PhaseState
+from tests.support.each import each
 from tests.support.interview_case import engine, known, state
 
 CONFIG = engine()
@@ -71,7 +72,7 @@ def fails(_: Any) -> float:
     raise ValueError("no such option")
 
 
-@pytest.mark.parametrize("broken", [fails, lambda _: None, lambda _: float("nan"), lambda _: -1, lambda _: "a lot"])
+@each("broken", [fails, lambda _: None, lambda _: float("nan"), lambda _: -1, lambda _: "a lot"])
 def test_a_broken_evaluator_counts_as_nothing_and_is_told(broken: Any) -> None:
     told: list[str] = []
     checked = guarded({"broken": broken}, lambda name, why: told.append(f"{name}: {why}"))
@@ -86,7 +87,7 @@ def test_the_phase_is_one_of_those() -> None:
     assert not check({"type": "phase", "in": ["C"]}, memory)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "wanted", "held"),
     [
         ("Yes ", "yes", True),

@@ -10,6 +10,7 @@ import pytest
 from agent.conversation.framework.progress.obligations import assess, settle
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import ObligationState, WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine, known, state
 
 CONFIG = engine()
@@ -24,7 +25,7 @@ def item(memory: WorkingMemory, obligation_id: str) -> ObligationState:
 
 
 @pytest.mark.covers("S3-32", "S3-28")
-@pytest.mark.parametrize(
+@each(
     ("extraction", "status", "confidence"),
     [
         ({}, "pending", 0),

@@ -10,6 +10,7 @@ import pytest
 from agent.conversation.framework.progress.sidebar import SidebarBuilder, SidebarState, percentage
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.state.working_memory import Completeness, ObligationsState, PhaseState, WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import engine, known, state
 
 CORE = {"id": "core", "title": "Core Requirements", "obligationCategories": ["purpose", "users"]}
@@ -87,7 +88,7 @@ def test_what_does_not_apply_is_no_item() -> None:
 
 
 @pytest.mark.covers("S3-95", "S3-96")
-@pytest.mark.parametrize(
+@each(
     ("condition", "hidden", "visible"),
     [
         ({"type": "turn_count", "minTurns": 5}, {"turn_number": 4}, {"turn_number": 5}),
@@ -146,9 +147,7 @@ def test_both_can_be_left_out() -> None:
 
 
 @pytest.mark.covers("S3-97")
-@pytest.mark.parametrize(
-    ("share", "percent"), [(0, 0), (0.004, 0), (0.005, 1), (0.5, 50), (1, 100), (1.5, 100), (-1, 0)]
-)
+@each(("share", "percent"), [(0, 0), (0.004, 0), (0.005, 1), (0.5, 50), (1, 100), (1.5, 100), (-1, 0)])
 def test_the_percentage_stays_one(share: float, percent: int) -> None:
     assert percentage(share) == percent
 

@@ -27,6 +27,7 @@ from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
 )
 from agent.protocol.errors import ConfigError, InvalidState, NotFound
+from tests.support.each import each
 from tests.support.interview_case import engine, state
 
 ALWAYS = {"type": "custom", "evaluator": "always"}
@@ -124,7 +125,7 @@ def obligations(**confidences: float) -> ObligationsState:
 
 
 @pytest.mark.covers("S3-89")
-@pytest.mark.parametrize(
+@each(
     ("trigger", "state_of", "holds"),
     [
         ({"type": "low_confidence", "threshold": 0.6}, obligations(a=0.9, b=0.59), True),
@@ -313,7 +314,7 @@ def test_the_strategy_reads_the_configuration(strategy: dict[str, Any], attempt:
     assert asyncio.run(ConfigDrivenFailureStrategy().handle_failure(definition, "error", attempt)) == action
 
 
-@pytest.mark.parametrize(
+@each(
     ("duration", "unit", "expected"),
     [
         (5000, "ms", 5),
@@ -329,9 +330,7 @@ def test_durations(duration: Any, unit: Any, expected: float) -> None:
     assert seconds(duration, unit) == expected
 
 
-@pytest.mark.parametrize(
-    "duration", ["", "5", "-5s", "5 parsecs", "1e9s", -1, float("inf"), float("nan"), "9" * 999 + "s"]
-)
+@each("duration", ["", "5", "-5s", "5 parsecs", "1e9s", -1, float("inf"), float("nan"), "9" * 999 + "s"])
 def test_what_is_no_duration_is_told(duration: Any) -> None:
     with pytest.raises(ConfigError):
         seconds(duration)

@@ -17,6 +17,7 @@ from agent.conversation.framework.state.values import (
     share,
     texts,
 )
+from tests.support.each import each
 from tests.support.interview_case import engine, known, state
 
 
@@ -84,7 +85,7 @@ def test_no_value_breaks_it(value: Any) -> None:
 CONFIG = engine()
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "shared"),
     [(0.4, 0.4), (-1, 0), (7, 1), (float("nan"), 0), (float("inf"), 1), (float("-inf"), 0)],
 )
@@ -92,7 +93,7 @@ def test_shares_are_within_0_and_1(number: float, shared: float) -> None:
     assert share(number) == shared
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "evidence", "said"),
     [
         ("x", "", True),

@@ -20,6 +20,7 @@ from agent.conversation.framework.state.working_memory import (
     from_data,
     to_data,
 )
+from tests.support.each import each
 from tests.support.interview_case import engine, known, state
 
 VALUES = st.recursive(
@@ -90,7 +91,7 @@ def test_values_are_found_by_their_path() -> None:
     assert (memory.items("problem"), memory.items("x")) == ((), ())
 
 
-@pytest.mark.parametrize("data", [[], {}, {"engineId": 3}, "x", None])
+@each("data", [[], {}, {"engineId": 3}, "x", None])
 def test_what_is_no_state_is_refused(data: Any) -> None:
     with pytest.raises(msgspec.ValidationError):
         from_data(data)

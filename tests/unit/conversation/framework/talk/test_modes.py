@@ -15,6 +15,7 @@ from agent.conversation.framework.talk.modes import (
     observed,
 )
 from agent.protocol.errors import Cancelled, ProviderError
+from tests.support.each import each
 from tests.support.tries import tries
 
 EXTRACTING = ModeBlend(extract=70, validate=20, explore=10)
@@ -36,7 +37,7 @@ def test_the_first_classifier_names_nothing() -> None:
 
 
 @pytest.mark.covers("S3-19", "S3-112", "S3-131")
-@pytest.mark.parametrize(
+@each(
     ("reply", "mode"),
     [
         ("What problem do your readers have today?", "extract"),

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 from agent.conversation.framework.progress.obligations import settle
 from agent.conversation.framework.state.working_memory import PhaseState
 from agent.conversation.framework.talk.quality import check, longest_reply
+from tests.support.each import each
 from tests.support.interview_world import ENGINE, engine, known, memory
 
 FIELDS = [
@@ -15,7 +16,7 @@ KNOWN = memory(extraction={"size.books": known(12_000)})
 
 
 @pytest.mark.covers("S3-18")
-@pytest.mark.parametrize(
+@each(
     ("reply", "lacks"),
     [
         ("What do your readers miss?", ""),
@@ -50,8 +51,8 @@ def test_no_question_is_wanted_where_the_phase_informs_or_all_is_known() -> None
     reply = "A shelf has five boards."
     assert check(reply, replace(memory(), phase=PhaseState(current="SIZE")), CONFIG) == ()
     done = memory()
-    for each in CONFIG.obligations:
-        done = settle(done, each.id, "deferred" if each.id == "size_known" else "satisfied", deferred_by="person")
+    for one in CONFIG.obligations:
+        done = settle(done, one.id, "deferred" if one.id == "size_known" else "satisfied", deferred_by="person")
     assert check(reply, done, CONFIG) == ()
     assert check(reply, memory(ended="cancelled"), CONFIG) == ()
 

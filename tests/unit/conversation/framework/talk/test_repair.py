@@ -10,13 +10,14 @@ from agent.conversation.framework.progress.questions import next_question
 from agent.conversation.framework.state.repair_data import UNDERSTOOD, Repair, RepairKind
 from agent.conversation.framework.state.working_memory import PhaseState, PhaseVisit, Superseded, WorkingMemory
 from agent.conversation.framework.talk.repair import after_extraction, apply, recognize
+from tests.support.each import each
 from tests.support.interview_world import ENGINE, engine, known, memory
 
 CONFIG = engine()
 ASKED = memory(asked="readers_known", turn_number=4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "kind"),
     [
         ("cancel", "cancel"),
@@ -77,7 +78,7 @@ def test_a_repair_is_recognized(message: str, kind: str) -> None:
     assert found is not None and found.kind == kind and found.about == ("needs.readers",)
 
 
-@pytest.mark.parametrize(
+@each(
     "message",
     [
         "",

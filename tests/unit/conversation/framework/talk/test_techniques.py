@@ -19,6 +19,7 @@ from agent.conversation.framework.talk.techniques import (
     used,
 )
 from agent.protocol.errors import Cancelled
+from tests.support.each import each
 from tests.support.interview_world import engine, memory
 
 CONFIG = engine()
@@ -162,7 +163,7 @@ def test_a_model_chooses() -> None:
     assert "teach_back" in asked[0] and "friction" in asked[0]
 
 
-@pytest.mark.parametrize("answer", ["", "nothing fits", '{"choice": 7}', "[" * 9000, RuntimeError("down")])
+@each("answer", ["", "nothing fits", '{"choice": 7}', "[" * 9000, RuntimeError("down")])
 def test_where_the_model_fails_rules_choose(answer: Any) -> None:
     complete, _ = answering(answer)
     assert selected(LLMDrivenScheduler(CONFIG, complete)) == selected(RuleBasedScheduler(CONFIG))
@@ -207,7 +208,7 @@ def test_without_a_model_it_goes_by_rules() -> None:
 NAMES = ("teach_back", "teach", "mirroring")
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "names"),
     [
         ('{"choice": ["mirroring", "teach_back"]}', ("mirroring", "teach_back")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.planner.offline.spared_folders import without_spared_folders
 from agent.protocol.replies import Command
 from tests.support.each import each
@@ -96,7 +94,7 @@ def test_a_command_says_how_the_goal_was_read() -> None:
     assert reply.reading == "find · files · *.log · -mtime +7 · under /var/log"
 
 
-@pytest.mark.parametrize(
+@each(
     "goal",
     [
         "print the flavour of all .txt files in /data",

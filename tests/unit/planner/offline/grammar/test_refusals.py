@@ -140,7 +140,7 @@ def test_a_plain_order_is_still_one(goal: str, command: str, world: str) -> None
     assert commands_of(goal, world) == [without_spared_folders(command, world)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "does"),
     [
         ("find . -type f -delete", {"delete"}),
