@@ -15,7 +15,7 @@ from agent.risk.inline.tokens import Reading
 from agent.risk.paths.fetched_names import keep_named
 from agent.risk.reader.cursor import SCRIPT
 from agent.risk.reader.expansions import decode_ansi_c
-from agent.risk.reader.words import UNKNOWN, Invocation, Word, is_name
+from agent.risk.reader.words import UNKNOWN, Invocation, Word, fewer_empty_lines, is_name
 from agent.risk.tables.names import names
 from agent.text.lazy_pattern import LazyPattern
 
@@ -72,6 +72,7 @@ def judge(walker: Walker, invocation: Invocation, code: str, language: str, tain
     elif UNKNOWN in code or is_name(taint):
         walker.add("run", [Word(f"{language} code with unknown parts", *place)], place, rule="inline.unknown")
     walker.work.spend(SCRIPT + len(code) / 4)
+    code = fewer_empty_lines(code)
     reading = read(code, language)
     before = len(walker.findings)
     if reading is None or not reading.harmless or taint or UNKNOWN in code:

@@ -11,7 +11,7 @@ from agent.protocol.decisions import Finding, Level
 from agent.risk.invocations.confidential import confides, discloses
 from agent.risk.paths.absolute import absolute
 from agent.risk.paths.known_facts import is_link, read_at
-from agent.risk.reader.words import UNKNOWN, Invocation, Word
+from agent.risk.reader.words import UNKNOWN, Invocation, Word, fewer_empty_lines
 from agent.risk.tables.names import names, pattern
 from agent.risk.tables.store import Program
 from agent.text.lazy_pattern import LazyPattern
@@ -122,7 +122,7 @@ def _judge_sender(walker: Walker, invocation: Invocation) -> None:
     walker.work.spend(len(invocation.words) * 2)
     named = _paths(invocation.words[1:], lambda text: is_link(text, invocation.cwd, walker.rater.context.facts))
     told = [text or "", *(word.text for word in invocation.words[1:] if " " in word.text)]
-    for found in _UPLOADS.finditer("\n".join(told)):
+    for found in _UPLOADS.finditer(fewer_empty_lines("\n".join(told))):
         named.append(invocation.words[0].part(found.group(1)))
     secret = [word for word in named if "secret" in word.taint or is_kept(walker, invocation, word)]
     if secret:

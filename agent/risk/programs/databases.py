@@ -9,7 +9,7 @@ from agent.risk.invocations.option_names import judge_evaluation
 from agent.risk.invocations.written_code import judge_text
 from agent.risk.paths.secret_paths import is_secret
 from agent.risk.programs.sql_reading import bare_statements, mongo_not_understood, not_understood
-from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, unseen
+from agent.risk.reader.words import UNKNOWN, Invocation, Output, Word, fewer_empty_lines, unseen
 from agent.risk.tables.names import pattern
 from agent.risk.tables.options import Args
 from agent.risk.tables.store import Program
@@ -89,6 +89,7 @@ def _judge_words(walker: Walker, invocation: Invocation, words: list[Word]) -> N
 def judge_sql(walker: Walker, invocation: Invocation, text: str, taint: str) -> None:
     """Findings for one or more statements."""
     place = invocation.place
+    text = fewer_empty_lines(text)
     before = len(walker.findings)
     bare = " ; ".join(bare_statements(text))
     if "delimiter" not in bare.lower():

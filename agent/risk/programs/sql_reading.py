@@ -20,7 +20,7 @@ _ESCAPING = re.compile(_PIECE.format(text=r"'(?:\\.|[^'\\]|'')*'"), re.S)
 _FIRST_WORDS = names("sql.first")
 _FUNCTIONS = names("sql.functions")
 _SHOWS = pattern("sql.shows")
-_CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
+_CALL = re.compile(r"(?<![\w.])([A-Za-z_][\w.]*)\s*\(")
 _PRAGMAS = names("sql.pragmas")
 _HARMLESS_SETTINGS = pattern("sql.settings", re.S)
 _SETS = pattern("sql.sets", re.S)
@@ -103,7 +103,7 @@ def mongo_not_understood(text: str) -> str:
         return found[0]
     if re.search(r"[\])]\s*\(|\$\{|`|\bimport\b", bare):
         return "a call by a computed name"
-    for name in re.findall(r"([\w$]+)\s*\(", bare):
+    for name in re.findall(r"(?<![\w$])([\w$]+)\s*\(", bare):
         if name.lower() not in _MONGO_CALLS:
             return f"{name[:30]}()"
     return ""

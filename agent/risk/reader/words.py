@@ -121,6 +121,14 @@ def runs_only(text: str, programs: Container[str]) -> bool:
     return name in programs and folder in _SYSTEM_PROGRAMS and _MORE_THAN_ARGUMENTS.search(text) is None
 
 
+_EMPTY_LINES = lazily(r"\n(?:[ \t\r]*\n){2,}")
+
+
+def fewer_empty_lines(text: str) -> str:
+    """Leave one empty line where there are more: patterns that begin at each line would all skip them."""
+    return _EMPTY_LINES.sub("\n\n", text) if "\n" in text else text
+
+
 _LISTS = frozenset(("file", "net", "opaque", "input", "listed", "found", "all"))
 
 

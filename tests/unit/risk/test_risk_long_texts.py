@@ -36,6 +36,10 @@ LINES = {
     "zsh flags": ("zsh -c '${(", "e", "'"),
     "xonsh": ("xonsh -c '", "$[", "'"),
     "blanks of code": ("emacs --batch --eval '", " ", "'"),
+    "node": ("node -e '", "\n ", "'"),
+    "mongosh": ("mongosh --eval '", "\n", "'"),
+    "mongosh names": ("mongosh --eval '", "$", "'"),
+    "redis": ("redis-cli '", "\n ", "'"),
     "options": ("foo ", "--exec 'a b' ", ""),
 }
 
