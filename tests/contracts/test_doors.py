@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent.protocol.approvals import ApprovedCommand, Consent
 from agent.protocol.decisions import Level, RiskReport
+from tests.support.each import each
 
 AGENT = Path(__file__).resolve().parents[2] / "agent"
 
@@ -168,7 +169,7 @@ def test_who_writes_files_is_known() -> None:
     assert sorted(writers()) == sorted(WRITERS)
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     [
         "os.replace(a, b)", "os.unlink(p)", "os.open(p, os.O_WRONLY)", "os.open(p, flags)", "open(p, 'w')", "open(p, mode)",
@@ -180,8 +181,6 @@ def test_what_writes_is_found(source: str) -> None:
     assert any(changes(*call) for call in calls(ast.parse(source)))
 
 
-@pytest.mark.parametrize(
-    "source", ["open(p)", "open(p, 'rb')", "text.replace(a, b)", "os.open(p, os.O_RDONLY)", "replace(a)"]
-)
+@each("source", ["open(p)", "open(p, 'rb')", "text.replace(a, b)", "os.open(p, os.O_RDONLY)", "replace(a)"])
 def test_what_reads_is_none(source: str) -> None:
     assert not any(changes(*call) for call in calls(ast.parse(source)))

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.figures import Figure
 from benchmarks.figures_page import PAGE, merged, replaced, table_row
+from tests.support.each import each
 
 _PAGE = """# Figures
 
@@ -44,6 +45,6 @@ def test_a_figure_becomes_a_row_with_the_ratio_to_its_peer() -> None:
     assert table_row(figure) == "| a \\| b | 1,234 ms | cat 617 ms (2.00x) | <= 3x |"
 
 
-@pytest.mark.parametrize("table", ["bench", "classifiers", "nl2sh", "audit"])
+@each("table", ["bench", "classifiers", "nl2sh", "audit"])
 def test_the_page_has_the_tables_that_benchmarks_write(table: str) -> None:
     assert merged(PAGE.read_text(), table, []) == PAGE.read_text()

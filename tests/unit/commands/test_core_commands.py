@@ -13,6 +13,7 @@ from agent.protocol import commands as core
 from agent.protocol.errors import InvalidState, NotFound
 from agent.protocol.events.session import SessionChanged
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.fakes import FakePlanner, say
 
 HERE = Path(__file__).parent
@@ -134,7 +135,7 @@ def test_each_kind_that_can_be_deleted_is_looked_for(kind: core.DeleteTarget, tm
 
 
 @pytest.mark.covers("S1-22", "S1-32")
-@pytest.mark.parametrize("scope", list(core.InfoScope))
+@each("scope", list(core.InfoScope))
 def test_each_scope_tells_of_itself_or_says_that_nothing_is_active(scope: core.InfoScope) -> None:
     world = CommandWorld()
     if scope in (core.InfoScope.SYSTEM, core.InfoScope.SESSION):

@@ -11,6 +11,7 @@ import pytest
 from agent.memory.model import Remembered
 from agent.protocol.events.session import MemoryForgotten
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 
 ITEM = Remembered(
     entry=1, key="k", goal="list files", slots=(), command="ls", at=1_700_000_000_000_000, cwd="/", uses=1, worked=1
@@ -33,7 +34,7 @@ class SlowMemory:
         return call
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "does"),
     [(":memory", "size"), (":forget", "forget"), (":forget all", "forget_all"), (":forget ls", "forget")],
 )

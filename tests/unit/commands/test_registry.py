@@ -79,7 +79,7 @@ def in_the_room() -> list[str]:
     return [each.name for each in iter_modules(agent.commands.__path__) if each.name not in NO_COMMANDS]
 
 
-@pytest.mark.parametrize("module", in_the_room())
+@each("module", in_the_room())
 def test_every_module_of_the_room_is_found(module: str) -> None:
     commands = import_module(f"agent.commands.{module}").COMMANDS
     assert commands

@@ -28,7 +28,7 @@ HISTORY = [
 
 
 @pytest.mark.covers("S1-24", "S1-67")
-@pytest.mark.parametrize("given", [":compress", ".compress session", CompressSession()])
+@each("given", [":compress", ".compress session", CompressSession()])
 def test_compress_leaves_a_summary_and_the_last_goal(given) -> None:
     world = CommandWorld(history=list(HISTORY))
     outcome = world.do(given)
@@ -79,7 +79,7 @@ def test_empty_forgets_the_history() -> None:
 
 
 @pytest.mark.covers("S1-24", "S1-67")
-@pytest.mark.parametrize(("given", "name"), [
+@each(("given", "name"), [
     (":save session disk full", "disk-full"),
     (SaveSession("disk-full"), "disk-full"),
     (":save session", "largest-log-files"),
@@ -121,7 +121,7 @@ def test_a_session_without_a_log_has_no_story() -> None:
 
 
 @pytest.mark.covers("S1-20", "S1-21", "S1-67")
-@pytest.mark.parametrize("given", [":exit session", ExitSession(), UseSession(), ":new"])
+@each("given", [":exit session", ExitSession(), UseSession(), ":new"])
 def test_exit_session_begins_a_new_one(given) -> None:
     request = CommandWorld().do(given).frontend_request
     assert request == FrontendRequest(action="switch", argument="", texts=("new session {session}",))

@@ -21,6 +21,7 @@ from agent.protocol.ports import UndoPerson
 from agent.protocol.rehearsals import Conflict, UndoChoice, UndoEntry, Undone
 from agent.text.times import local_words
 from tests.support.command_world import CommandWorld
+from tests.support.each import each
 from tests.support.fake_rehearser import FakeUndoStore, entry_of
 from tests.support.fakes import FakeRecorder
 from tests.support.undo_world import undo_actions
@@ -71,14 +72,12 @@ class Table:
         return asyncio.run(self.controller.undo(wanted, sure=sure))
 
 
-@pytest.mark.parametrize(("wanted", "found"), [("", "6c3"), ("6b2", "6b2"), ("6c", "6c3")])
+@each(("wanted", "found"), [("", "6c3"), ("6b2", "6b2"), ("6c", "6c3")])
 def test_which_one(wanted: str, found: str) -> None:
     assert find(ENTRIES, wanted).undo_id == found
 
 
-@pytest.mark.parametrize(
-    ("wanted", "words"), [("6b", "beginning of 2"), ("6c4", "did you mean 6c3"), ("zz", "undo --list")]
-)
+@each(("wanted", "words"), [("6b", "beginning of 2"), ("6c4", "did you mean 6c3"), ("zz", "undo --list")])
 def test_which_one_is_not_clear(wanted: str, words: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         find(ENTRIES, wanted)
@@ -152,7 +151,7 @@ def test_nobody_to_ask_needs_yes() -> None:
     assert len(store.undone) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("choices", "skip", "force"),
     [
         (("skip", "skip"), {"/work/a", "/work/b"}, False),

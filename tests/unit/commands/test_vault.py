@@ -169,9 +169,7 @@ def test_locked_and_nobody_there(tmp_path: Path, held: Held) -> None:
         assert not in_log(world, "a-value-typed")
 
 
-@pytest.mark.parametrize(
-    "line", (":vault add TOKEN s3cret-value", ".vault edit TOKEN s3cret value", ":vault ad TOKEN s3cret-v")
-)
+@each("line", (":vault add TOKEN s3cret-value", ".vault edit TOKEN s3cret value", ":vault ad TOKEN s3cret-v"))
 def test_a_value_on_the_line_is_kept_nowhere(line: str) -> None:
     assert holds_secret(line) and not is_recorded(line)
     try:

@@ -55,9 +55,7 @@ def test_the_model_is_asked_with_message_context_fields_and_state() -> None:
     assert list(schema["properties"]["size.books"]["properties"])[:2] == ["evidence", "value"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "repair"), [("skip", "skip"), ("none", None), ("cancel", None), (["skip"], None), (None, None)]
-)
+@each(("answer", "repair"), [("skip", "skip"), ("none", None), ("cancel", None), (["skip"], None), (None, None)])
 def test_a_model_says_that_a_message_is_no_answer(answer: Any, repair: str | None) -> None:
     async def complete(prompt: str, schema: Any) -> str:
         return json.dumps({"@repair": answer})
@@ -91,7 +89,7 @@ def test_what_a_person_writes_cannot_leave_its_marks() -> None:
     assert "<|im_start|>" not in prompt and "</data-000000000000>" not in prompt
 
 
-@pytest.mark.parametrize("tokens", [0, 400, 4_096, 200_000])
+@each("tokens", [0, 400, 4_096, 200_000])
 def test_a_call_fits_into_the_model(tokens: int) -> None:
     asked: list[tuple[str, Any]] = []
 

@@ -206,7 +206,7 @@ def test_it_is_answered_with_the_description_and_why() -> None:
     ]
 
 
-@pytest.mark.parametrize("message", ["what do you mean by that?", "why do you ask?", "Which problem?"])
+@each("message", ["what do you mean by that?", "why do you ask?", "Which problem?"])
 def test_the_form_explains_itself_stores_nothing_and_asks_again(message: str) -> None:
     talk = Talk("project-discovery")
     talk.say("hello")

@@ -85,7 +85,7 @@ def test_what_the_output_says_is_not_said_again() -> None:
     assert shown(OUTPUT, ran(), *message("done: 3 of them"), ended()) == ["✓ 3 of them"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("pieces", "said"),
     [(["3 a.txt\n"], "3 a.txt"), (["a\n\nb\n"], "2 lines of output"), (["a", "b\nc\n", "d"], "3 lines of output")],
 )
@@ -208,7 +208,7 @@ def test_a_command_of_ones_own_says_at_once_how_to_take_it_back() -> None:
     assert shown(ran("6k2m"), ended(), typed=True) == ["undo: :undo 6k2m"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("pieces", "said"),
     [
         (("done: a", "nd more"), ["done: and more"]),
@@ -270,7 +270,7 @@ def test_a_pipe_gets_no_word_of_recipes_about_a_command(words: str, status: str,
     assert out.count(words) == 1 and words not in err, "without a command they are the answer"
 
 
-@pytest.mark.parametrize("pieces", [("The answer ", "is 3"), ("done: 3",), ("3",)])
+@each("pieces", [("The answer ", "is 3"), ("done: 3",), ("3",)])
 def test_a_pipe_gets_what_a_model_answers(pieces: tuple[str, ...]) -> None:
     asked = PlannerStarted(step=2, planner="openai", model="m")
     out, _ = printed(STARTED, ran(), asked, *message(*pieces), ended())

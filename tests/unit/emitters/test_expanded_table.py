@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 
-import pytest
-
 from agent.emitters.paint import cell_width
 from agent.emitters.streamed_table import write_table
 from agent.emitters.streams import StreamSink
+from tests.support.each import each
 
 MANY = [f"column_{number}" for number in range(9)]
 
@@ -44,7 +43,7 @@ def test_into_a_pipe_it_stays_a_table_unless_it_is_asked_for() -> None:
     assert drawn(["a", "bc"], ["x", 1_234], tty=False, expanded=True) == ["row 1", "a   x", "bc  1,234"]
 
 
-@pytest.mark.parametrize("text", ["y" * 70, "漢字" * 30, "one\ntwo\n" + "z" * 50])
+@each("text", ["y" * 70, "漢字" * 30, "one\ntwo\n" + "z" * 50])
 def test_long_values_go_on_below_and_nothing_is_cut(text: str) -> None:
     lines = drawn(["name", "n"], [text, 1], expanded=True)
     assert all(cell_width(line) <= 40 for line in lines)

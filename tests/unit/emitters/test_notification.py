@@ -47,7 +47,7 @@ def test_what_is_set_counts_before_what_is_known() -> None:
     )
 
 
-@pytest.mark.parametrize("event", [ended(9.9), ended(job=1), ended(interrupted=True)])
+@each("event", [ended(9.9), ended(job=1), ended(interrupted=True)])
 def test_short_ones_jobs_and_what_the_person_ended_are_not_told(event: CommandFinished) -> None:
     assert notification(event, "make", "osc9", {}) == b""
 

@@ -12,6 +12,7 @@ from msgspec import structs
 from agent.emitters.rehearsal_text import change_lines, plain, rehearsal_lines
 from agent.protocol.events.command import UNDO_INTERRUPTED, CommandFinished, CommandStarted, UndoFinished
 from agent.protocol.rehearsals import Change, ChangeOp, FileState, Rehearsal
+from tests.support.each import each
 from tests.support.fake_rehearser import ADDED, rehearsal_of
 from tests.support.fakes import failing, ok
 
@@ -26,7 +27,7 @@ def test_a_failed_command_that_changed_something_can_be_made_real() -> None:
     assert OFFER in told(rehearsal_of("cp a b", ADDED, result=failing(3)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("rehearsal", "offered"),
     [
         (rehearsal_of("false", result=failing(3)), True),

@@ -17,6 +17,7 @@ from agent.emitters.story_output import HEAD_LINES, TAIL_LINES, output_lines
 from agent.emitters.story_text import StoryText
 from agent.emitters.story_words import flowed, took
 from agent.protocol.outcomes import Origin
+from tests.support.each import each
 from tests.support.pictured_session import hostile, pictured, taken_back
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "story"
@@ -122,7 +123,7 @@ def test_one_goal_alone() -> None:
     assert "session" not in shown
 
 
-@pytest.mark.parametrize("duration", [-1.0, float("inf"), float("nan"), 1e300])
+@each("duration", [-1.0, float("inf"), float("nan"), 1e300])
 def test_impossible_times(duration: float) -> None:
     assert took(duration) == "an impossible time"
 
@@ -145,7 +146,7 @@ def test_what_a_command_tells_is_not_told_again_as_a_warning() -> None:
     assert shown.count("it goes on as job 1") == shown.count(refusal) == shown.count("something else") == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "words"),
     [
         ("branch", "branched from session one, after its record 7"),

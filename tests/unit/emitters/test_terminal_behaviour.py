@@ -61,7 +61,7 @@ def test_the_spinner_waits_moves_and_goes() -> None:
 
 
 @pytest.mark.covers("S1-76")
-@pytest.mark.parametrize("what", ["output", "delta", "warning", "pause"])
+@each("what", ["output", "delta", "warning", "pause"])
 def test_nothing_is_written_into_the_spinner_line(what: str) -> None:
     emitter, sink = one_screen()
 
@@ -102,7 +102,7 @@ def test_no_spinner_where_nobody_wants_or_sees_it(options) -> None:
     asyncio.run(play())
 
 
-@pytest.mark.parametrize(
+@each(
     ("printed", "rows"), [(b"half", ["half^C", "said"]), (b"whole\n", ["whole", "^C", "said"]), (b"", ["^C", "said"])]
 )
 def test_what_comes_after_a_key_that_the_terminal_has_shown_begins_on_a_line_of_its_own(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,13 +10,14 @@ from agent.emitters.display import Display
 from agent.emitters.paint import cell_width
 from agent.emitters.rich_markdown import plain_lines
 from agent.emitters.streams import MemorySink
+from tests.support.each import each
 
 
 def shown(*pieces: str, is_tty: bool = True) -> str:
     sink = MemorySink(is_tty=is_tty, columns=30)
     raw = RawText(Display(sink, sink))
-    for each in pieces:
-        raw.feed(each)
+    for item in pieces:
+        raw.feed(item)
         raw.draw()
     raw.finish()
     return sink.text
@@ -38,7 +38,7 @@ def test_wide_characters_take_two_columns() -> None:
     assert plain_lines(text, 30) == ["会員名簿 会員名簿 会員名簿", "会員名簿"]
 
 
-@pytest.mark.parametrize("text", ["```\n" + SENTENCE + "\n```", "$ " + SENTENCE, "    " + SENTENCE, "x" * 70])
+@each("text", ["```\n" + SENTENCE + "\n```", "$ " + SENTENCE, "    " + SENTENCE, "x" * 70])
 def test_code_commands_and_long_words_stay_whole(text: str) -> None:
     assert shown(text) == text + "\n"
 
@@ -54,4 +54,4 @@ def test_no_word_is_broken_and_none_is_lost(pieces: list[str]) -> None:
     text = shown(*pieces)
     assert text.split() == whole.split()
     rows = text.splitlines()
-    assert all(cell_width(each.rstrip()) <= 30 or len(each.split()) == 1 or each.startswith("    ") for each in rows)
+    assert all(cell_width(item.rstrip()) <= 30 or len(item.split()) == 1 or item.startswith("    ") for item in rows)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from agent.emitters.work_lines import beginning, result_words, subject, summary
 from agent.protocol.events.goal import CycleFinished, CycleStarted, ToolFinished
+from tests.support.each import each
 
 
 def words(name: str, result: object) -> str:
@@ -15,7 +14,7 @@ def words(name: str, result: object) -> str:
     return result_words(ToolFinished(call_id="1", name=name, result=text, is_error=True))
 
 
-@pytest.mark.parametrize(
+@each(
     ("out", "err", "shown"),
     [
         (

@@ -96,7 +96,7 @@ def test_it_goes_on_until_all_is_ticked_within_one_run():
 
 
 @pytest.mark.covers("S1-19", "S1-57")
-@pytest.mark.parametrize(
+@each(
     ("agent", "more", "given"),
     [
         (False, {}, UserInput.from_text("begin")),

@@ -12,6 +12,7 @@ from agent.protocol.messages import CommandItem, NoteItem, ToolCall, UserInput
 from agent.protocol.outcomes import GoalStatus, Usage
 from agent.protocol.replies import Chat, ToolCalls
 from agent.protocol.requests import Limits, RunOptions, RunRequest
+from tests.support.each import each
 from tests.support.engine_goals import LOW, assert_balanced, go
 from tests.support.fakes import (
     FakeClock,
@@ -159,7 +160,7 @@ def test_command_loop_records_everything_in_order():
 
 
 @pytest.mark.covers("S4-18", "S4-20")
-@pytest.mark.parametrize(
+@each(
     ("results", "status", "exit_code"),
     [
         ({}, GoalStatus.COMPLETED, 0),

@@ -40,7 +40,7 @@ def test_edited_command_is_rated_again_and_is_what_runs():
 
 
 @pytest.mark.covers("S4-13", "S4-14")
-@pytest.mark.parametrize(("word", "runs"), [("proceed", True), ("Proceed", False), ("yes", False), (None, False)])
+@each(("word", "runs"), [("proceed", True), ("Proceed", False), ("yes", False), (None, False)])
 def test_an_edit_into_high_risk_needs_the_word(word, runs):
     executor = FakeExecutor()
     person = FakePerson(Approved(command="danger"), words=[word])

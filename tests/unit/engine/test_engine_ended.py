@@ -35,7 +35,7 @@ def test_interrupting_a_command_ends_the_goal_and_keeps_its_output():
     assert context.history[-1].stderr == "partial"
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "status", "exit_code"),
     [
         (PlannerError("empty reply"), GoalStatus.PLANNER_ERROR, 4),

@@ -12,6 +12,7 @@ from agent.protocol.outcomes import GoalStatus
 from agent.protocol.replies import ToolCalls
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.tools.own_tools import WriteFile
+from tests.support.each import each
 from tests.support.engine_goals import LOW, assert_balanced, go, request
 from tests.support.fakes import (
     FakeEmitter,
@@ -29,7 +30,7 @@ def sync(work):
     return asyncio.run(work)
 
 
-@pytest.mark.parametrize("text", ["", "  \n ", "x" * 1_000_000])
+@each("text", ["", "  \n ", "x" * 1_000_000])
 def test_goals_that_cannot_be_are_refused(text):
     outcome, log, *_ = sync(go(FakePlanner(say()), text))
     assert outcome.exit_code == 2

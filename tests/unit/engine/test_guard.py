@@ -14,6 +14,7 @@ from agent.engine.guard import (
     UNWANTED_BEFORE_ERROR,
     RepeatGuard,
 )
+from tests.support.each import each
 
 A = ("make", "all")
 B = ("make", "clean")
@@ -151,7 +152,7 @@ def test_polling_until_something_changes_is_not_stopped_early():
     assert driver.run(A, code=0, output="ready") == ("ok", None)
 
 
-@pytest.mark.parametrize(
+@each(
     "outputs",
     [
         ["2026-01-02 10:11:12 failed", "2027-11-30 23:59:59 failed"],

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
 from agent.protocol.confirmations import Alternative, Approved, Confirmation
 from agent.protocol.events.command import CommandConfirmed, CommandProposed
 from agent.protocol.events.session import ChoiceMade, ChoicesOffered
@@ -14,6 +12,7 @@ from agent.protocol.messages import UserInput
 from agent.protocol.outcomes import RunOutcome
 from agent.protocol.replies import Chat
 from agent.protocol.requests import Approval, RunOptions, RunRequest
+from tests.support.each import each
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, make_engine, say
 
 CHOICES = (
@@ -61,7 +60,7 @@ def test_a_pick_is_proposed_beside_the_others_and_recorded() -> None:
     assert done.run == ["ls a"]
 
 
-@pytest.mark.parametrize("person", [PickingPerson(0), PickingPerson(3), PickingPerson(-1), FakePerson()])
+@each("person", [PickingPerson(0), PickingPerson(3), PickingPerson(-1), FakePerson()])
 def test_without_a_pick_nothing_is_proposed_and_the_choices_stay(person: FakePerson) -> None:
     done = Done(person)
     assert not done.events(CommandProposed) and not done.events(ChoiceMade) and done.run == []
@@ -80,7 +79,7 @@ def test_a_slot_has_to_be_filled_in_before_it_runs() -> None:
     assert done.run == ["tail notes.txt"]
 
 
-@pytest.mark.parametrize("mode", ["ask", "low", "medium"])
+@each("mode", ["ask", "low", "medium"])
 def test_with_a_slot_nothing_runs_unasked_nor_for_one_who_says_yes_to_everything(mode: str) -> None:
     person = PickingPerson(2)  # approves whatever it is shown
     done = Done(person, mode=mode)

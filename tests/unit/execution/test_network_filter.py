@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from agent.execution import network_watch, system_calls
+from tests.support.each import each
 
 pytestmark = pytest.mark.skipif(
     system_calls.machine() not in system_calls.AUDIT_ARCH, reason="no filter for this processor"
@@ -52,7 +53,7 @@ def test_local_sockets_and_routing_tables_are_free_without_the_network() -> None
     assert answer(SOCKET, 16) == ALLOW
 
 
-@pytest.mark.parametrize("family", [40, 31, 17, 38])  # VM sockets, Bluetooth, raw packets, the kernel's ciphers
+@each("family", [40, 31, 17, 38])  # VM sockets, Bluetooth, raw packets, the kernel's ciphers
 def test_every_other_family_is_refused(family: int) -> None:
     assert answer(SOCKET, family) == REFUSE | errno.EAFNOSUPPORT
     assert answer(SOCKET, family, network=True) == REFUSE | errno.EAFNOSUPPORT

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent.execution.output import INTERVAL, LARGEST, Frames, HeadTail
 from agent.protocol.outcomes import CapturedStream
+from tests.support.each import each
 from tests.unit.execution.running import Runner
 
 
@@ -42,7 +43,7 @@ def test_characters_torn_by_the_gap_count_as_dropped() -> None:
     assert result == CapturedStream(head="é", tail="éé", total_bytes=20, dropped_bytes=14)
 
 
-@pytest.mark.parametrize(("data", "text"), [(b"a\xffb", "a\ufffdb"), (b"\0\0", "\0\0"), (b"ok\xe2\x82", "ok\ufffd")])
+@each(("data", "text"), [(b"a\xffb", "a\ufffdb"), (b"\0\0", "\0\0"), (b"ok\xe2\x82", "ok\ufffd")])
 def test_invalid_bytes_and_nuls(data: bytes, text: str) -> None:
     assert captured([data], 100, 100).head == text
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.execution.terminal_modes import ModeTracker
 from tests.support.each import each
 
@@ -59,7 +57,7 @@ def left(*pieces: bytes) -> bytes:
     return modes.resets().removesuffix(PLAIN)
 
 
-@pytest.mark.parametrize("what", LEFT_ON)
+@each("what", LEFT_ON)
 def test_it_is_undone_wherever_it_was_split(what: str) -> None:
     switched, undone = LEFT_ON[what]
     assert left(switched) == undone

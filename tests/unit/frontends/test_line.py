@@ -110,9 +110,7 @@ def test_what_goes_into_the_history(text: str, kept: bool) -> None:
     assert is_recorded(text) is kept
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("fg", ":fg"), ("fg %2", ":fg %2"), ("jobs", ":jobs"), ("jobs 1", ":jobs 1")]
-)
+@each(("typed", "meant"), [("fg", ":fg"), ("fg %2", ":fg %2"), ("jobs", ":jobs"), ("jobs 1", ":jobs 1")])
 def test_words_for_jobs_mean_ours(typed: str, meant: str) -> None:
     assert parse_line(typed) == parse_line(meant)
 

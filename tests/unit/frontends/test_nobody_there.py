@@ -6,6 +6,7 @@ import pytest
 
 from agent.frontends.one_shot import _nobody
 from agent.protocol.outcomes import NO_TERMINAL, CommandSummary, GoalStatus, GoalSummary
+from tests.support.each import each
 
 
 def refused(risk: str, remark: str = NO_TERMINAL) -> list[GoalSummary]:
@@ -18,8 +19,6 @@ def test_the_level_that_would_have_run_it_is_named(risk: str) -> None:
     assert _nobody(refused(risk)) == f"run it in a terminal, or with --approve {risk}"
 
 
-@pytest.mark.parametrize(
-    "goals", [[], refused("high"), refused("low", f"{NO_TERMINAL}: a rule of the policy asks for it [x]")]
-)
+@each("goals", [[], refused("high"), refused("low", f"{NO_TERMINAL}: a rule of the policy asks for it [x]")])
 def test_no_level_is_named_where_none_would_have_helped(goals: list[GoalSummary]) -> None:
     assert _nobody(goals) == "run it in a terminal"

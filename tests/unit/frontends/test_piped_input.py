@@ -42,7 +42,7 @@ def pipe_with(data: bytes) -> int:
     return reading
 
 
-@pytest.mark.parametrize("data", [b"", b"error: x\n", "größe 漢字".encode(), b"bad \xff\xfe bytes\0"])
+@each("data", [b"", b"error: x\n", "größe 漢字".encode(), b"bad \xff\xfe bytes\0"])
 def test_short_input_is_whole(data: bytes) -> None:
     assert read(pipe_with(data)) == Piped(data.decode("utf-8", "replace"))
 

@@ -23,6 +23,7 @@ from agent.protocol.errors import PlannerError
 from agent.protocol.messages import ToolCall
 from agent.protocol.outcomes import ExitCode
 from agent.protocol.replies import Chat, Command, ToolCalls
+from tests.support.each import each
 from tests.support.fakes import FakePlanner, run, say
 from tests.support.front_services import World
 from tests.support.needs import needs
@@ -148,7 +149,7 @@ def test_config_path_and_edit_without_a_terminal(tmp_path: Path, capsys: Capture
     assert asyncio.run(run_config(loaded, action="edit", json_output=False)) == 3
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@each("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_know_every_flag_and_subcommand(shell: str) -> None:
     text = completions.script(shell, SUB_COMMANDS)
     for setting in SETTINGS:
@@ -157,7 +158,7 @@ def test_completion_scripts_know_every_flag_and_subcommand(shell: str) -> None:
     assert all(name in text for name in SUB_COMMANDS)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@each("shell", ["bash", "zsh", "fish"])
 def test_shells_read_their_completion_script(shell: str) -> None:
     if shell != "bash":
         needs(shell)
@@ -180,7 +181,7 @@ COMP_WORDS=(agent-shell find the do); COMP_CWORD=3; _agent_shell; echo "${COMPRE
     assert done.stdout.splitlines() == ["--approve", "low", "doctor", "doctor", "judge", "exec", ""]
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@each("shell", ["bash", "zsh", "fish"])
 def test_completions_know_the_planners(shell: str) -> None:
     assert re.search(r"auto offline .*\bollama\b", completions.script(shell, SUB_COMMANDS))
 

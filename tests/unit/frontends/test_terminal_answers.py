@@ -84,7 +84,7 @@ def test_keys_with_escape_are_keys(text: str) -> None:
     assert keys("\x9b") == keys("\x9b", parser=Vt100Parser)
 
 
-@pytest.mark.parametrize("pasted", ["\x1b[?62c", "\x1b]lx\x1b\\", "a\x9bb"])
+@each("pasted", ["\x1b[?62c", "\x1b]lx\x1b\\", "a\x9bb"])
 def test_what_is_pasted_stays_as_it_is(pasted: str) -> None:
     assert keys(f"\x1b[200~{pasted}\x1b[201~\x1b[?62cy") == [("<bracketed-paste>", pasted), ("y", "y")]
     assert keys("\x1b[200~" + pasted, "\x1b[201~") == [("<bracketed-paste>", pasted)]

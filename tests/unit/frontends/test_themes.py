@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from agent.emitters.paint import _ON_LIGHT
 from agent.frontends.themes import _LIGHT
+from tests.support.each import each
 
 # What terminals themselves make dark enough for white, whatever their palette.
 _DARK_ENOUGH = {"ansired", "ansiblue", "ansimagenta"}
@@ -21,7 +20,7 @@ def contrast_with_white(red: int, green: int, blue: int) -> float:
     return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
 
 
-@pytest.mark.parametrize(("name", "style"), _LIGHT.items())
+@each(("name", "style"), _LIGHT.items())
 def test_every_colour_of_the_light_theme_can_be_read_on_white(name: str, style: str) -> None:
     for color in re.findall(r"#[0-9a-f]{6}|ansi\w+", style):
         if color.startswith("ansi"):
@@ -30,7 +29,7 @@ def test_every_colour_of_the_light_theme_can_be_read_on_white(name: str, style: 
             assert contrast_with_white(*bytes.fromhex(color[1:])) >= 4.5
 
 
-@pytest.mark.parametrize("code", _ON_LIGHT.values())
+@each("code", _ON_LIGHT.values())
 def test_so_can_the_shades_of_the_256_colours(code: str) -> None:
     number = int(code.removeprefix("38;5;")) - 16
     assert contrast_with_white(*(_STEPS[number // place % 6] for place in (36, 6, 1))) >= 4.5

@@ -12,6 +12,7 @@ from agent.frontends.opening_words import welcome
 from agent.frontends.prompt_app import in_rows
 from agent.frontends.screen import Fragments
 from agent.frontends.wrapping import wrapped, wrapped_text
+from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal, request_for
 
 
@@ -19,7 +20,7 @@ def text(lines: list[Fragments]) -> list[str]:
     return ["".join(part for _, part in line) for line in lines]
 
 
-@pytest.mark.parametrize("columns", [40, 60, 80])
+@each("columns", [40, 60, 80])
 def test_the_welcome_keeps_its_words_whole(columns: int) -> None:
     whole = text(welcome(first_run=True, is_root=True, safety_off=True))
     narrow = text(welcome(first_run=True, is_root=True, safety_off=True, columns=columns))
@@ -55,7 +56,7 @@ def test_the_command_above_the_word_is_never_rewrapped() -> None:
     assert f"will run: {command}" in text(word_heading(request_for(command, "high"), columns=30))
 
 
-@pytest.mark.parametrize("columns", [40, 50, 60, 80])
+@each("columns", [40, 50, 60, 80])
 def test_a_key_and_its_meaning_stay_in_one_row(columns: int) -> None:
     items = ["Enter runs", "empty line skips", "Ctrl-C cancels", "F1 more", "F8 always", "F6 others", "F9 changes"]
     rows = text(wrapped([[("", " " + " · ".join(items))]], columns))

@@ -26,6 +26,7 @@ from agent.protocol.records import decode, encode
 from agent.protocol.rehearsals import Conflict, Rehearsal, Undone
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.recording.fold import history
+from tests.support.each import each
 from tests.support.fake_rehearser import ADDED, FakeRehearser, FakeReviewer, gone, rehearsal_of
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakePerson, FakePlanner, failing, make_engine, run, say
 
@@ -130,7 +131,7 @@ def test_cancelling_the_review_ends_the_goal_and_changes_nothing() -> None:
     assert done.rehearser.discarded == [f"r-{CHANGE}"]
 
 
-@pytest.mark.parametrize(("words", "committed"), [(("proceed",), 1), (("yes",), 0), ((None,), 0)])
+@each(("words", "committed"), [(("proceed",), 1), (("yes",), 0), ((None,), 0)])
 def test_a_high_one_needs_the_word_to_be_made_real_but_not_to_be_rehearsed(words, committed) -> None:
     person = FakeReviewer(Rehearse(command="danger"), reviews=(Commit(),), words=words)
     done = Done(person, FakeRehearser(), text="danger").check()
@@ -155,7 +156,7 @@ def test_an_edited_text_is_rated_before_it_is_rehearsed() -> None:
     assert done.rehearser.committed == []
 
 
-@pytest.mark.parametrize(
+@each(
     "found",
     [
         RehearsalUnavailable("no overlay here", hint="mount one"),
@@ -263,7 +264,7 @@ def test_auto_under_approve_rehearses_and_commits_unasked() -> None:
     assert done.log.only(CommandConfirmed)[0].by == "policy"
 
 
-@pytest.mark.parametrize(
+@each(
     "found",
     [
         RehearsalUnavailable("no overlay"),

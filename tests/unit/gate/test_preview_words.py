@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.gate.preview_words import preview_line
 from agent.protocol.decisions import RiskContext
 from agent.protocol.rehearsals import Change, FileState
@@ -61,7 +59,7 @@ def test_a_name_that_goes_to_another_file_is_overwritten_and_not_deleted() -> No
     assert line("mv a b", gone("b"), moved) == "would overwrite b; rename a → b"
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "change", "verb"),
     [
         ("sed -i s/a/b/ x", altered("x", "-a\n+b\n"), "change x (+1 −1)"),

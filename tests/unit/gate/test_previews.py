@@ -17,6 +17,7 @@ from agent.protocol.messages import UserInput
 from agent.protocol.rehearsals import Change, Conflict
 from agent.protocol.requests import Approval, RunOptions, RunRequest
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.fake_rehearser import FILE, FakeRehearser, FakeReviewer, rehearsal_of
 from tests.support.fakes import FakeEmitter, FakeExecutor, FakeFacts, FakePlanner, failing, make_engine, say
 
@@ -76,7 +77,7 @@ def test_it_is_shown_and_yes_makes_it_real() -> None:
     assert told.preview
 
 
-@pytest.mark.parametrize("answer", [Skipped(), CancelGoal(), Approved(command=MOVE)])
+@each("answer", [Skipped(), CancelGoal(), Approved(command=MOVE)])
 def test_nothing_is_made_real_without_yes_to_what_was_seen(answer) -> None:
     done = Done(Seeing(answer))
     assert done.rehearser.committed == []
@@ -99,7 +100,7 @@ def test_an_edit_that_nobody_has_seen_the_preview_of_is_shown_first_and_runs_wit
     assert done.executor.ran == []
 
 
-@pytest.mark.parametrize("edit", ["ls", "./unknown x", "rm -rf /home"])
+@each("edit", ["ls", "./unknown x", "rm -rf /home"])
 def test_an_edit_without_a_preview_is_answered_once(edit: str) -> None:
     assert len(Done(Seeing(Approved(command=edit), Skipped())).person.asked) == 1
 
@@ -127,7 +128,7 @@ def test_what_fails_is_told_and_runs_for_real() -> None:
     assert (done.rehearser.committed, [command.command for command in done.executor.ran]) == ([], [MOVE])
 
 
-@pytest.mark.parametrize(
+@each(
     "rehearsal",
     [
         rehearsal_of(MOVE, RENAMED, obstacle="it was ended"),

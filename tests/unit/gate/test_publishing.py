@@ -28,6 +28,7 @@ from agent.protocol.execution import CancellationToken
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
 from agent.risk.file_actions import rate_action
+from tests.support.each import each
 from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
@@ -118,7 +119,7 @@ def test_it_is_asked_for_with_its_text_recorded_and_opened() -> None:
     assert world.recorder.only(CommandProposed)[0].call_id == "c1"
 
 
-@pytest.mark.parametrize("mode", ["ask", "low", "medium"])
+@each("mode", ["ask", "low", "medium"])
 def test_it_is_asked_for_in_every_mode(mode: str) -> None:
     world = World(FakePerson(), approval=Approval(mode=mode))
     world.perform()
@@ -132,7 +133,7 @@ def test_granted_it_is_opened_with_nobody_there() -> None:
     assert world.recorder.only(CommandConfirmed)[0].remark == "allowed by grant-pull-request"
 
 
-@pytest.mark.parametrize(
+@each(
     ("approval", "outcome", "said"),
     [
         (Approval(interactive=False, mode="medium"), "declined", "--grant pull-request spares"),
@@ -161,7 +162,7 @@ def test_a_rule_that_wants_the_word_gets_it() -> None:
     assert world.perform().outcome == "ran" and world.server.given[0].consent.word_typed
 
 
-@pytest.mark.parametrize("answer", [Skipped(), Declined(), Approved(command="open_pull_request github.com/x/y b main")])
+@each("answer", [Skipped(), Declined(), Approved(command="open_pull_request github.com/x/y b main")])
 def test_anything_but_yes_to_exactly_this_opens_nothing(answer: Skipped) -> None:
     world = World(FakePerson(answer))
     assert world.perform().outcome in ("skipped", "declined") and world.server.given == []
@@ -211,7 +212,7 @@ def test_ctrl_c_while_it_is_opened_says_that_it_may_be_open() -> None:
     assert "may be open all the same" in finished.result.stderr.head
 
 
-@pytest.mark.parametrize("after", range(6))
+@each("after", range(6))
 def test_a_log_that_breaks_keeps_it_from_being_opened(after: int) -> None:
     world = World(FakePerson(), recorder=FakeRecorder(broken_after=after))
     with pytest.raises(RecordingError):

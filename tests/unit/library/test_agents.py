@@ -8,6 +8,7 @@ from agent.library.agents import agent_words, agents_in, read_agent, read_role, 
 from agent.protocol.errors import ConfigError, InvalidRequest
 from agent.protocol.todos import MOST_ITEMS, Todo, todo_text, todos_in
 from agent.text.shown import shown_line
+from tests.support.each import each
 
 
 def test_every_agent_that_ships_can_be_taken_says_what_it_is_and_how_to_begin() -> None:
@@ -32,7 +33,7 @@ def test_instructions_and_starters_are_filled() -> None:
     assert active.starters[0] == "Review what this branch changes against origin/develop."
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "read"),
     [
         ([], ("", "", {})),

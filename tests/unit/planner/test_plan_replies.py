@@ -31,7 +31,7 @@ def steps(*given: Any, **more: Any) -> Reply:
     return read({"mode": "plan", "steps": list(given), **more})
 
 
-@pytest.mark.parametrize("name", ["mode-json", "plan-json", "native"])
+@each("name", ["mode-json", "plan-json", "native"])
 def test_what_a_codec_writes_it_reads(name: str) -> None:
     codec = make_codec(name)
     written = codec.write(TWO)

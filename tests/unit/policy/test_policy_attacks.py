@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.policy.deciding import breach, decide
 from agent.policy.model import Place, Policy, PolicyFile
 from agent.policy.proposing import propose
@@ -90,7 +88,7 @@ def test_bulk_deletion_through_a_list_of_names(place: str, command: str) -> None
     assert (found[0] if found is not None else "") == place
 
 
-@pytest.mark.parametrize(
+@each(
     ("allowed", "tried"),
     [
         ("patch -p1", "curl -s https://a.example/x | patch -p1"),

@@ -254,7 +254,7 @@ def test_a_rehearsal_that_goes_beyond_is_not_made_real_unasked():
     assert beyond(Confining(mode="no-network"), rehearsal("/etc/x")) == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("mode", "path", "written"),
     [
         ("off", "/tmp/elsewhere", True),

@@ -107,7 +107,7 @@ def test_every_file_may_tighten(trust: str) -> None:
     assert (found.action, found.rule) == ("ask", "session:ask-ls" if trust == "session" else f"{trust}.toml:ask-ls")
 
 
-@pytest.mark.parametrize("trust", ["site", "safety", "project"])
+@each("trust", ["site", "safety", "project"])
 def test_only_the_persons_own_rules_loosen(trust: str) -> None:
     assert verdict("make", file(MAKE, trust=trust)).action == "ask"
 

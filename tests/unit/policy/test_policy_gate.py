@@ -20,6 +20,7 @@ from agent.protocol.execution import CancellationToken
 from agent.protocol.messages import CommandItem
 from agent.protocol.requests import Approval
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.fakes import (
     FakeEmitter,
     FakeExecutor,
@@ -124,9 +125,7 @@ def test_what_a_tool_writes_is_a_program_for_policy() -> None:
     assert by == [("approved", "policy"), ("refused", "policy")]
 
 
-@pytest.mark.parametrize(
-    "path", [f"{WORK}/notes/../src/a", f"{WORK}/notes2/a", "/etc/passwd", f"{WORK}/notes/.git/hooks/pre-commit"]
-)
+@each("path", [f"{WORK}/notes/../src/a", f"{WORK}/notes2/a", "/etc/passwd", f"{WORK}/notes/.git/hooks/pre-commit"])
 def test_no_rule_lets_a_tool_write_elsewhere_unasked(path: str) -> None:
     world = GateWorld(FakePerson(), policy(NOTES, NO_SRC), interactive=False)
     assert not world.writes(path)

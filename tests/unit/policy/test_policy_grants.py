@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -61,7 +60,7 @@ def plain(text: str, approval: Approval) -> Verdict:
     return decide(classify(text, CONTEXT), approval)
 
 
-@pytest.mark.parametrize("mode", ["ask", "low", "medium"])
+@each("mode", ["ask", "low", "medium"])
 def test_a_push_is_asked_for_in_every_mode_unless_it_was_granted(mode: str) -> None:
     for grants in ((), ("pull-request",), None):
         assert verdict_of(PUSH, Approval(mode=mode, grants=grants)).action == "ask"
@@ -79,7 +78,7 @@ def test_pushes_are_what_they_are_called_or_not() -> None:
     assert verdict_of("git commit -m x", approval, grant="").action == "allow"
 
 
-@pytest.mark.parametrize(
+@each(
     ("exports", "action"),
     [
         ({"OLDPWD": "/home/me"}, "allow"),
@@ -94,7 +93,7 @@ def test_what_a_session_has_exported_takes_the_grant_away(exports: dict[str, str
     assert with_grants(decide(report, approval), report, proposal, approval).action == action
 
 
-@pytest.mark.parametrize("text", OTHERS)
+@each("text", OTHERS)
 def test_a_grant_is_for_no_other_command(text: str) -> None:
     approval = Approval(mode="medium", grants=("push", "pull-request"))
     assert not is_own_push(text)
@@ -109,7 +108,7 @@ def test_an_edited_push_is_another_command() -> None:
     assert with_grants(decide(report, approval), report, proposal, approval).action == "ask"
 
 
-@pytest.mark.parametrize("action", ["deny", "ask", "type"])
+@each("action", ["deny", "ask", "type"])
 def test_a_grant_opens_nothing_that_a_rule_of_the_person_says(action: str) -> None:
     rule = Rule(name="r", action=action, program=("git",), words=(("push",),))  # type: ignore[arg-type]
     found = verdict_of(PUSH, Approval(mode="medium", grants=("push",)), rules=(rule,))

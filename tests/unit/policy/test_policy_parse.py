@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -118,7 +117,7 @@ def test_mistakes_name_the_file_and_the_key(text: str, told: str) -> None:
     assert error.isprintable()
 
 
-@pytest.mark.parametrize("trust", ["site", "project", "safety"])
+@each("trust", ["site", "project", "safety"])
 def test_only_the_persons_own_files_may_allow(trust: str) -> None:
     assert "only your own policy file may allow" in error_of(ALLOW + 'words = "x"', trust)
 

@@ -171,7 +171,7 @@ def test_the_words_are_tried_beside_the_text(command: str) -> None:
     assert raised(classify(command), (FILE,)).level is Level.HIGH
 
 
-@pytest.mark.parametrize("command", ["git push", "git push --force --dry-run", "git commit -m x", "ls"])
+@each("command", ["git push", "git push --force --dry-run", "git commit -m x", "ls"])
 def test_what_is_excused_or_other(command: str) -> None:
     assert "policy.force" not in rules_of(command)
 

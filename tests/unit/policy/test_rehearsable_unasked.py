@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.policy.rehearsable import is_previewable
 from agent.protocol.decisions import RiskContext
 from agent.risk.classifier import classify
@@ -68,7 +66,7 @@ def test_nothing_else(command: str) -> None:
     assert not previewable(command)
 
 
-@pytest.mark.parametrize("command", ["echo x > pipe", "cp a pipe", "tee pipe < a", "dd if=a of=pipe"])
+@each("command", ["echo x > pipe", "cp a pipe", "tee pipe < a", "dd if=a of=pipe"])
 def test_what_is_no_file_among_what_it_opens(command: str) -> None:
     for kind, expected in (("file", True), ("other", False)):
         facts = {"/home/u/p/pipe": (kind,)}

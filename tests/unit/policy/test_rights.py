@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.policy.rights import as_confinement, opens_editor, past, reads_plainly, rights
 from agent.protocol.approvals import Rights
 from agent.protocol.decisions import Effect, Finding, Level, RiskContext, RiskReport
@@ -200,7 +198,7 @@ def test_a_rehearsal_that_changes_what_others_have_in_temporary_folders_or_gains
         assert past(Rights(write=("/w",)), shown(Change(path="/w/x", op="create", kind="file", flags=(flag,)))) != ""
 
 
-@pytest.mark.parametrize("command", ["vi --version >/dev/null; ls", "ls | nano", "ls && /usr/bin/emacs -nw x"])
+@each("command", ["vi --version >/dev/null; ls", "ls | nano", "ls && /usr/bin/emacs -nw x"])
 def test_a_command_with_an_editor_is_never_unasked(command: str) -> None:
     assert opens_editor(classify(command, CONTEXT))
     assert not opens_editor(classify("ls; grep vi notes", CONTEXT))

@@ -11,6 +11,7 @@ from agent.protocol.messages import ChatMessage, ToolCall, ToolSpec
 from agent.protocol.requests import ProviderRequest
 from agent.providers.anthropic import Form, request_body
 from agent.providers.catalog import build_provider, load_catalog
+from tests.support.each import each
 from tests.support.fake_llm_server import Behaviour, Call, FakeLLMServer
 from tests.support.provider_harness import QUICK, ask, run, text_of
 
@@ -78,7 +79,7 @@ def test_a_schema_becomes_a_tool_that_must_be_called_where_formats_are_not_taken
     assert body["tool_choice"] == {"type": "tool", "name": "reply"}
 
 
-@pytest.mark.parametrize("messages", [(), (say("system", "s"),), (say("assistant", "hi"),), (say("user", " "),)])
+@each("messages", [(), (say("system", "s"),), (say("assistant", "hi"),), (say("user", " "),)])
 def test_bodies_are_valid_whatever_the_history(messages: tuple[ChatMessage, ...]) -> None:
     turns = body_of(*messages)["messages"]
     assert turns[0]["role"] == "user"
@@ -112,7 +113,7 @@ def test_the_prefix_stays_the_same_from_turn_to_turn() -> None:
 REPLY = Call("reply", '{"mode": "chat"}')
 
 
-@pytest.mark.parametrize(
+@each(
     ("rejects", "sent"),
     [
         ((), ["output_config"]),
@@ -148,9 +149,7 @@ def test_a_temperature_that_is_not_taken_is_left_out() -> None:
         assert ["temperature" in seen.body for seen in server.requests] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "message", ["prompt is too long: schema", "Your credit balance is too low", "max_tokens: too large"]
-)
+@each("message", ["prompt is too long: schema", "Your credit balance is too low", "max_tokens: too large"])
 def test_other_rejections_are_told_at_once(message: str) -> None:
     with FakeLLMServer(Behaviour(status=400, error={"error": {"message": message}})) as server:
         client = build_provider(load_catalog().entry("anthropic"), base_url=server.base_url, api_key="k", http=QUICK)

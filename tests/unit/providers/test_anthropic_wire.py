@@ -13,6 +13,7 @@ from agent.protocol.outcomes import Usage
 from agent.protocol.replies import Finish, StreamPiece, TextDelta, ThoughtDelta, ToolCallDone
 from agent.providers.anthropic_wire import MessageAssembler
 from agent.providers.settings import Endpoint
+from tests.support.each import each
 
 PLACE = Endpoint(name="anthropic", base_url="http://h/v1", host="h")
 
@@ -96,7 +97,7 @@ def test_the_end_must_be_said() -> None:
         assemble(begin(0, type="text", text="hi"), ended("end_turn")[0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "status"),
     [
         ("overloaded_error", 529),

@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from agent.providers.discover import LocalServer, discover
+from tests.support.each import each
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 
 
@@ -41,7 +42,7 @@ def test_nobody_there() -> None:
         assert find(ollama=held.getsockname()[1]) == ()
 
 
-@pytest.mark.parametrize("behaviour", [Behaviour(status=401), Behaviour(status=404), Behaviour(status=500)])
+@each("behaviour", [Behaviour(status=401), Behaviour(status=404), Behaviour(status=500)])
 def test_what_refuses_is_left_out(behaviour: Behaviour) -> None:
     with FakeLLMServer(behaviour) as server:
         assert find(llamacpp=server.port) == ()

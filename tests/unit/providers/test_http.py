@@ -139,7 +139,7 @@ def test_waits(error: ProviderError, tries: int, low: float, high: float) -> Non
         assert low <= wait <= high
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         ProviderError("p", "m", status=400),

@@ -10,6 +10,7 @@ from agent.protocol.errors import ProviderError, Unauthorized
 from agent.protocol.messages import ToolSpec
 from agent.providers import openai_wire
 from agent.providers.catalog import build_provider, load_catalog
+from tests.support.each import each
 from tests.support.fake_llm_server import Behaviour, FakeLLMServer
 from tests.support.provider_harness import QUICK, ask, run, text_of
 
@@ -21,7 +22,7 @@ def provider(server: FakeLLMServer, name: str = "custom"):
     return build_provider(load_catalog().entry(name), base_url=server.base_url, api_key="k", http=QUICK)
 
 
-@pytest.mark.parametrize("field", ["response_format", "stream_options", "tools", "temperature"])
+@each("field", ["response_format", "stream_options", "tools", "temperature"])
 def test_a_rejected_field_is_left_out_and_remembered(field: str) -> None:
     request = ask(schema=SCHEMA, tools=(TOOL,), temperature=0.1)
     picky = Behaviour(rejects=(field,))

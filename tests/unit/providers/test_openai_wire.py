@@ -52,7 +52,7 @@ def test_null_content_and_usage_without_choices() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "usage",
     [
         {"prompt_tokens": None, "completion_tokens": "many"},
@@ -92,7 +92,7 @@ def test_cache_hits_in_the_flat_form() -> None:
     assert assemble(STOP, {"usage": {"prompt_cache_hit_tokens": 7}})[-1].usage.cached_tokens == 7
 
 
-@pytest.mark.parametrize("tail", [[], [delta(content="more")], [{"choices": []}], [{}]])
+@each("tail", [[], [delta(content="more")], [{"choices": []}], [{}]])
 def test_an_end_without_finish_reason_or_done_is_a_cut(tail: list[object]) -> None:
     with pytest.raises(ProviderError, match="cut off") as caught:
         assemble(delta(content="hi"), *tail)

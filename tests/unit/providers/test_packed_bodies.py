@@ -11,6 +11,7 @@ import pytest
 from agent.protocol.errors import ProviderError
 from agent.providers.openai_chat import OpenAIChat
 from agent.providers.settings import Endpoint, checked
+from tests.support.each import each
 from tests.support.provider_harness import QUICK, run, text_of
 
 REPLY = b'{"choices":[{"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}'
@@ -33,7 +34,7 @@ def answer(body: bytes, encoding: str) -> str:
         return text_of(run(OpenAIChat(checked(Endpoint(name="p", base_url=url), settings), settings)))
 
 
-@pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip,identity,gzip", "br, gzip", "GZIP , deflate"])
+@each("encoding", ["gzip, gzip", "gzip,identity,gzip", "br, gzip", "GZIP , deflate"])
 def test_compressed_more_than_once_is_refused(encoding: str) -> None:
     with pytest.raises(ProviderError, match="compressed more than once"):
         answer(gzip.compress(gzip.compress(REPLY)), encoding)

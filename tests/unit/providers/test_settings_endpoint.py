@@ -50,7 +50,7 @@ def test_unusable_addresses(url: str) -> None:
     assert "hunter2" not in caught.value.message + caught.value.hint
 
 
-@pytest.mark.parametrize("key", ["sk-a b", "sk-a\nb", "sk-ä", "sk-\x00"])
+@each("key", ["sk-a b", "sk-a\nb", "sk-ä", "sk-\x00"])
 def test_unusable_keys_are_not_quoted(key: str) -> None:
     with pytest.raises(ConfigError) as caught:
         checked(Endpoint(name="p", base_url="https://h", api_key=key), SETTINGS)

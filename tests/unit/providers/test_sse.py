@@ -49,7 +49,7 @@ def test_a_carriage_return_ends_its_line_at_once() -> None:
     assert splitter.feed(b"\ndata: b\n\n") == [SSEvent("", b"b")]
 
 
-@pytest.mark.parametrize("chunks", [[b"data: " + b"x" * 200], [b"x"] * 200, [b"data: xxxxxxxxxx\n"] * 20])
+@each("chunks", [[b"data: " + b"x" * 200], [b"x"] * 200, [b"data: xxxxxxxxxx\n"] * 20])
 def test_lines_and_events_are_bounded(chunks: list[bytes]) -> None:
     with pytest.raises(EventTooLarge):
         split(*chunks, limit=100)

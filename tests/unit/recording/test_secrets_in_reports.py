@@ -33,7 +33,7 @@ def logged(command: str, words: tuple[str, ...], facts: dict[str, tuple[str, ...
     return encode(Envelope("a", SystemClock(), SecretRedactor(key=b"k")).seal(event, seq=1)).decode()
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "words", "path"),
     [
         (f"echo 'password={SECRET}'", ("echo", f"password={SECRET}"), f"/work/{SECRET}"),
@@ -102,7 +102,7 @@ def rated(command: str) -> CommandRated:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [f"export API_TOKEN={SECRET}", f"mysql -p{SECRET}; true", f"f() {{ curl -u bob:{SECRET} https://h; }}"],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,7 +101,7 @@ def test_the_lines_of_a_key_go_and_what_stands_between_them_stays() -> None:
     assert shown.count("\n") == text.count("\n") and "reboot" in shown
 
 
-@pytest.mark.parametrize("field", ["command", "proposed", "run"])
+@each("field", ["command", "proposed", "run"])
 def test_fields_of_commands_are_taken_as_commands(field: str) -> None:
     command = 'read -sp "Password: " p; echo "$p"'
     assert REDACTOR.redact_field(field, command) == command != REDACTOR.redact(command)

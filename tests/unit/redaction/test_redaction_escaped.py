@@ -7,8 +7,6 @@ import shlex
 import textwrap
 from urllib.parse import quote
 
-import pytest
-
 from agent.redaction.known_values import KnownValues
 from agent.redaction.redactor import SecretRedactor
 from agent.redaction.streams import StreamRedactor
@@ -119,7 +117,7 @@ def test_values_in_urls_of_the_environment_are_known_by_themselves() -> None:
     assert found == {"DATABASE_URL": "w1nter-Lantern"}
 
 
-@pytest.mark.parametrize("size", [100, 4000, 30_000])
+@each("size", [100, 4000, 30_000])
 def test_a_long_wrapped_text_never_lets_one_through(size: int) -> None:
     raw = b"".join(bytes([n % 251]) * (900 + n) + KNOWN.encode() for n in range(60))
     text = base64.encodebytes(raw).decode()

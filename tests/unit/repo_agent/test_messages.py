@@ -18,6 +18,7 @@ from agent.repo_agent.messages import (
     task_of,
     words_on_tests,
 )
+from tests.support.each import each
 
 
 @pytest.mark.covers("S2-10", "S2-11")
@@ -39,9 +40,7 @@ def test_whatever_a_model_says_the_subject_is_one_line_and_the_trailers_are_ours
     assert all(char in "\n\t" or char.isprintable() for char in message)
 
 
-@pytest.mark.parametrize(
-    "body", ["Feature: 10.2", "text\n\nFeature: 10.2\nTask: 11", "Submitted-for-review: agent/task-10"]
-)
+@each("body", ["Feature: 10.2", "text\n\nFeature: 10.2\nTask: 11", "Submitted-for-review: agent/task-10"])
 def test_trailers_in_the_text_of_a_model_are_text_to_git(body: str) -> None:
     done = subprocess.run(
         ["git", "interpret-trailers", "--parse"],
@@ -82,7 +81,7 @@ def test_the_proof_is_in_the_body_and_nobody_is_notified_by_it() -> None:
     assert "- Files changed: 62\n  - `a.py`\n  - `odd .py`\n" in body and body.endswith("  - and 12 more\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "said"),
     [
         ({"untestable": True, "green": False, "passed": None, "total": None}, "no tests that could be run"),
@@ -133,7 +132,7 @@ DEAD = (
 )
 
 
-@pytest.mark.parametrize("text", ORDERS)
+@each("text", ORDERS)
 def test_a_commit_closes_no_issue_leaves_out_no_check_and_calls_nobody(text: str) -> None:
     for message in (feature_message(1, 1, text, text), submit_message(1, text), pull_request_title(1, text)):
         assert not [dead for dead in DEAD if dead in message]

@@ -91,7 +91,7 @@ def test_a_feature_is_found(line: str) -> None:
     assert (feature.name, feature.title) == ("10.2", "F")
 
 
-@pytest.mark.parametrize(("status", "box"), BOXES.items())
+@each(("status", "box"), BOXES.items())
 def test_a_box_and_a_line_say_the_same(status: Status, box: str) -> None:
     assert read_tasks(f"- [{box}] 1. A").tasks[0].status is status
     assert read_tasks(f"## 1. A\nStatus: {status.value}").tasks[0].status is status

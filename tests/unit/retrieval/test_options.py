@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.retrieval.options import Entry, manual, missing
 from agent.risk.tables.store import Program
 from tests.support.each import each
@@ -60,7 +58,7 @@ def test_what_is_there(words: str) -> None:
     assert lost(*words.split()) == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "expected"),
     [("--odd", ("--odd",)), ("-aq", ("-q",)), ("-f x --odd=3 -q", ("--odd", "-q")), ("--fil --files", ("--files",))],
 )

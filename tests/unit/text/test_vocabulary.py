@@ -1,8 +1,7 @@
 from typing import Any
 
-import pytest
-
 from agent.text.vocabulary import Vocabulary
+from tests.support.each import each
 
 PARAPHRASES: list[tuple[str, Any]] = [
     (
@@ -47,12 +46,12 @@ INVENTED: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "value"), PARAPHRASES)
+@each(("said", "value"), PARAPHRASES)
 def test_an_honest_paraphrase_is_supported(said: str, value: Any) -> None:
     assert Vocabulary(said).supports(value)
 
 
-@pytest.mark.parametrize(("said", "value"), INVENTED)
+@each(("said", "value"), INVENTED)
 def test_what_shares_nothing_with_what_was_said_is_not(said: str, value: Any) -> None:
     assert not Vocabulary(said).supports(value)
 

@@ -147,7 +147,7 @@ def test_a_file_that_a_tool_wrote_is_no_command() -> None:
     assert (write.is_write, write.ran, write.outcome) == (True, False, "ran")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "is_write"),
     [("write_file /a.txt", True), ("open_pull_request local agent/task-1 main", True), ("git push", False)],
 )

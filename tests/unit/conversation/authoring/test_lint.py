@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agent.conversation.authoring.lint import lint_engine
 from agent.conversation.framework.state.configuration import EngineConfiguration
 from agent.conversation.framework.talk.techniques import library
@@ -38,7 +36,7 @@ def test_nothing_is_found_in_the_sample() -> None:
     assert found() == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("obligation", "errors"),
     [
         ({"id": "users", "category": "users", "description": "x"},
@@ -97,7 +95,7 @@ def test_techniques_fit_the_blend_and_are_used() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "error"),
     [
         ({"systemPromptTemplate": "word " * 9000}, "Of 8192 tokens nothing is left beside the instructions"),
@@ -202,7 +200,7 @@ def test_sections_show_something() -> None:
     assert found(sidebarConfig={"staticSections": [section]}) == ("Section s shows nothing: it has no categories",)
 
 
-@pytest.mark.parametrize("engine_id", ENGINES)
+@each("engine_id", ENGINES)
 def test_nothing_is_found_in_engines_that_ship(engine_id: str) -> None:
     assert found(shipped(engine_id), *map(shipped, ENGINES)) == ()
 

@@ -11,6 +11,7 @@ from agent.conversation.framework.progress.completeness import evaluate
 from agent.conversation.framework.progress.obligations import assess, settle
 from agent.conversation.framework.state.surfaces import MaturityModel
 from agent.conversation.framework.state.working_memory import ExtractedField, WorkingMemory
+from tests.support.each import each
 from tests.support.interview_case import known, state
 from tests.support.shipped_engines import shipped
 
@@ -20,8 +21,8 @@ STEPS = ("problem", "ideas", "evaluation", "refinement", "selection")
 
 def gone_through(*categories: str) -> WorkingMemory:
     extraction: dict[str, ExtractedField | tuple[ExtractedField, ...]] = {}
-    for each in CONFIG.obligations:
-        for path in each.fields if each.category in categories else ():
+    for item in CONFIG.obligations:
+        for path in item.fields if item.category in categories else ():
             field = CONFIG.field(path)
             assert field is not None
             extraction[path] = (known({"name": "one"}),) if field.collection == "items" else known("one")
@@ -31,7 +32,7 @@ def gone_through(*categories: str) -> WorkingMemory:
 
 @pytest.mark.covers("S3-128", "S3-131")
 def test_32_fields_in_five_dimensions() -> None:
-    groups = Counter(each.path.partition(".")[0] for each in CONFIG.extraction_schema.fields)
+    groups = Counter(item.path.partition(".")[0] for item in CONFIG.extraction_schema.fields)
     assert groups.pop("confirmation") == 1
     assert groups == {"problemSpace": 9, "ideaGeneration": 7, "evaluation": 5, "refinement": 5, "selection": 6}
 
@@ -40,8 +41,8 @@ def test_32_fields_in_five_dimensions() -> None:
 def test_exploring_and_validating_are_balanced() -> None:
     assert CONFIG.engine_type == "balanced"
     assert CONFIG.information_ratio.user == CONFIG.information_ratio.system == 50
-    blends = [each.mode_blend for each in CONFIG.phases]
-    means = {mode: sum(each.shares[mode] for each in blends) / 5 for mode in blends[0].shares}
+    blends = [item.mode_blend for item in CONFIG.phases]
+    means = {mode: sum(item.shares[mode] for item in blends) / 5 for mode in blends[0].shares}
     assert CONFIG.overall_blend is not None and means == CONFIG.overall_blend.shares
     assert means["explore"] == means["validate"] == max(means.values())
 
@@ -52,19 +53,19 @@ def test_an_idea_matures_step_by_step() -> None:
     found = [
         evaluate(CONFIG.completeness_model, gone_through(*STEPS[:count]), CONFIG, {}) for count in range(len(STEPS) + 1)
     ]
-    assert [each.overall for each in found] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
-    assert [each.is_ready for each in found] == [False] * 4 + [True] * 2
+    assert [item.overall for item in found] == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
+    assert [item.is_ready for item in found] == [False] * 4 + [True] * 2
 
 
 @pytest.mark.covers("S3-128")
-@pytest.mark.parametrize("path", ["problemSpace.statement", "ideaGeneration.ideas", "refinement.concept"])
+@each("path", ["problemSpace.statement", "ideaGeneration.ideas", "refinement.concept"])
 def test_no_idea_is_ready_without_its_problem_or_itself(path: str) -> None:
     whole = gone_through(*STEPS)
-    rest = {name: each for name, each in whole.extraction.items() if name != path}
+    rest = {name: item for name, item in whole.extraction.items() if name != path}
     skipped = msgspec.structs.replace(whole, extraction=rest)
-    for each in CONFIG.obligations:
-        if path in each.fields:
-            skipped = settle(skipped, each.id, "deferred", deferred_by="person")
+    for item in CONFIG.obligations:
+        if path in item.fields:
+            skipped = settle(skipped, item.id, "deferred", deferred_by="person")
     assert isinstance(CONFIG.completeness_model, MaturityModel)
     found = evaluate(CONFIG.completeness_model, skipped, CONFIG, {})
     assert not found.is_ready and found.overall < 0.8

@@ -18,6 +18,7 @@ from agent.conversation.framework.state.surfaces import HandoffMapping
 from agent.protocol.errors import InvalidState
 from agent.repo_agent.task_file import _FIELD, Status, read_tasks
 from agent.repo_agent.task_lint import lint
+from tests.support.each import each
 from tests.support.interview_case import engine, known, state
 
 MAPPING = {
@@ -106,7 +107,7 @@ def test_the_exit_that_names_tasks_is_the_source() -> None:
     assert [each.title for each in read_tasks(tasks_file(memory, config)).tasks] == ["A"]
 
 
-@pytest.mark.parametrize("extraction", [{}, {"musts": []}, {"musts": ["", " - ", "***", "..."]}, {"objects": [{}]}])
+@each("extraction", [{}, {"musts": []}, {"musts": ["", " - ", "***", "..."]}, {"objects": [{}]}])
 def test_nothing_to_do_is_told(extraction: dict[str, Any]) -> None:
     with pytest.raises(InvalidState, match="there are no tasks"):
         written(extraction)
@@ -159,7 +160,7 @@ FORGERIES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("forged", FORGERIES)
+@each("forged", FORGERIES)
 def test_no_value_forges_a_task_or_a_field(forged: str) -> None:
     objects = (
         known({"title": f"Real {forged}", "detail": forged, "done": [forged, "real"], "depends": [f"{forged} 99"]}),

@@ -20,6 +20,7 @@ from agent.conversation.framework.history import (
 from agent.conversation.framework.state.ports import Complete, JourneyCompressor, Message
 from agent.planner.untrusted import estimate_tokens
 from agent.protocol.errors import Cancelled, ProviderError
+from tests.support.each import each
 from tests.support.tries import tries
 
 
@@ -184,7 +185,7 @@ def test_a_model_sums_up_what_is_old() -> None:
 
 
 @pytest.mark.covers("S3-115")
-@pytest.mark.parametrize("answer", ["", "<think>only", ProviderError("local", "down"), ValueError("odd")])
+@each("answer", ["", "<think>only", ProviderError("local", "down"), ValueError("odd")])
 def test_where_no_summary_comes_the_key_facts_are_kept(answer: Any) -> None:
     assert compressed(SummarizeOldCompressor(answering(answer))) == compressed(ExtractiveCompressor()) != ""
 

@@ -19,6 +19,7 @@ from agent.conversation.framework.state.working_memory import (
 )
 from agent.conversation.framework.turn import ProcessMessageInput, RunnerDeps
 from agent.protocol.errors import Cancelled, InvalidRequest, ProviderError
+from tests.support.each import each
 from tests.support.handoff_case import handoff
 from tests.support.shipped_engines import shipped
 
@@ -159,7 +160,7 @@ def test_a_cancelled_call_ends_the_turn():
         turn(Model(Cancelled()), "hello", empty(DISCOVERY))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "state", "why"),
     [
         (" \n", empty(DISCOVERY), "empty"),

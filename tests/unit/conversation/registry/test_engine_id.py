@@ -12,6 +12,7 @@ from agent.conversation.framework.talk.techniques import library
 from agent.conversation.registry import registry as shipped
 from agent.conversation.registry.registry import EngineRegistry
 from agent.protocol.errors import ConfigError, NotFound
+from tests.support.each import each
 from tests.support.shipped_engines import EXAMPLE
 
 
@@ -29,13 +30,13 @@ def test_an_id_counts_before_a_folder_of_that_name(tmp_path: Path) -> None:
     assert shipped.engine_id("exploration") == "exploration"
 
 
-@pytest.mark.parametrize("named", ["mine", "./mine", "mine/", "mine/engine.toml"])
+@each("named", ["mine", "./mine", "mine/", "mine/engine.toml"])
 def test_a_folder_or_its_file_names_the_engine_in_it(named: str) -> None:
     assert shipped.engine_id(named) == shipped.engine_id(named) == "feature-prioritization"
     assert shipped.registry().get("feature-prioritization")
 
 
-@pytest.mark.parametrize(
+@each(
     ("named", "message"),
     [
         ("explorration", "no engine called 'explorration'"),

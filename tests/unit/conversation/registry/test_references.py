@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from agent.conversation.framework.state.config_data import TurnCount
 from agent.conversation.registry import references
 from tests.support.each import each
@@ -43,7 +41,7 @@ def test_a_path_leads_into_the_nearest_field(path: str, field: str) -> None:
     assert references.field_of(path, {"a", "a.c"}) == field
 
 
-@pytest.mark.parametrize("engine_id", ENGINES)
+@each("engine_id", ENGINES)
 def test_each_phase_of_an_engine_is_reachable_and_each_mapping_takes_something(engine_id: str) -> None:
     config = shipped(engine_id)
     assert references.reachable(config) == {each.id for each in config.phases}

@@ -63,7 +63,7 @@ def test_identity_makes_sense(key: str, value: str, error: str) -> None:
 
 
 @pytest.mark.covers("S3-30", "S3-64")
-@pytest.mark.parametrize("version", ["1.0.0", "10.2.3-rc.1", "1.0.0+build.5"])
+@each("version", ["1.0.0", "10.2.3-rc.1", "1.0.0+build.5"])
 def test_versions_are_semantic(version: str) -> None:
     assert validated(changed("version", version)).valid
 
@@ -95,7 +95,7 @@ def test_ways_are_followed_by_order_by_name_and_by_target() -> None:
 
 
 @pytest.mark.covers("S3-44")
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "error"),
     [
         ("phases/1/id", "A", "Duplicate phase: A"),
@@ -109,7 +109,7 @@ def test_phases_are_unique_and_known(path: str, value: Any, error: str) -> None:
 
 
 @pytest.mark.covers("S3-45")
-@pytest.mark.parametrize(
+@each(
     ("orders", "said"), [((1, 2, 4), "1, 2, 4"), ((1, 1, 2), "1, 1, 2"), ((3, 1, 5), "1, 3, 5"), ((5, 6, 7), "5, 6, 7")]
 )
 def test_the_order_of_phases_has_no_gaps(orders: tuple[int, int, int], said: str) -> None:
@@ -209,7 +209,7 @@ def test_the_context_is_allocated(context: dict[str, Any], errors: tuple[str, ..
 
 
 @pytest.mark.covers("S3-51", "S3-36")
-@pytest.mark.parametrize(
+@each(
     ("user", "system", "errors"),
     [
         (70, 20, ("Information ratio sums to 90, not 100",)),
@@ -258,7 +258,7 @@ def test_handlers_exist() -> None:
     assert found.errors == ("Unknown task handler: x in task t",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "error"),
     [
         (

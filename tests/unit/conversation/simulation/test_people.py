@@ -22,7 +22,7 @@ def field(kind: Any = "string", **more: Any) -> FieldDefinition:
     return FieldDefinition(path="a", display_name="A", description="d", value_type=kind, **more)
 
 
-@pytest.mark.parametrize("engine_id", ENGINES)
+@each("engine_id", ENGINES)
 def test_every_engine_has_an_answer_to_each_of_its_questions(engine_id: str) -> None:
     engine = loaded(engine_id)
     known = facts_of(engine).known
@@ -31,7 +31,7 @@ def test_every_engine_has_an_answer_to_each_of_its_questions(engine_id: str) -> 
     ] == []
 
 
-@pytest.mark.parametrize("engine_id", ENGINES)
+@each("engine_id", ENGINES)
 def test_what_is_made_up_is_of_the_type_of_its_field(engine_id: str) -> None:
     config = loaded(engine_id).config
     facts = made_up(config)
@@ -44,7 +44,7 @@ def test_what_is_made_up_is_of_the_type_of_its_field(engine_id: str) -> None:
     )
 
 
-@pytest.mark.parametrize("engine_id", ENGINES)
+@each("engine_id", ENGINES)
 def test_what_is_said_plainly_is_read_by_the_form(engine_id: str) -> None:
     config = loaded(engine_id).config
     for path, value in facts_of(loaded(engine_id)).known.items():

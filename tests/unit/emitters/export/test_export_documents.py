@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,7 +125,7 @@ def test_the_document_of_a_hostile_or_empty_log() -> None:
     assert json.loads(b"".join(json_document(source_of([]))))["goals"] == []
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@each("name", sorted(FORMATS))
 def test_every_format_writes_something(name: str) -> None:
     assert b"".join(export(name, source_of(pictured())))
     assert b"".join(export(name, source_of(hostile(), outside=True)))

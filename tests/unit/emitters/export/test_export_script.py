@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,7 +142,7 @@ def run_session(command: str, **more: object) -> bytes:
     return made_of(made.records)
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "why"),
     [
         ("curl -H 'x: [redacted:github-token:3f2a]' x.org", "a secret was taken out"),

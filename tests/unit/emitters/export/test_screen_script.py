@@ -17,6 +17,7 @@ from agent.protocol.events.session import LogRepaired, LogScrubbed, SessionPrune
 from agent.protocol.outcomes import CapturedStream, ExecutionResult
 from agent.protocol.records import Record, decode, encode
 from agent.recording.reader import BadLine
+from tests.support.each import each
 from tests.support.pictured_session import CWD, Session, finding, hostile, pictured
 
 # Colours, movements up and down by little, erasing in a line: all that a terminal may be told.
@@ -131,7 +132,7 @@ def test_output_that_is_only_in_the_result_and_very_long_output() -> None:
     assert text.count("y\n") <= MOST_OUTPUT // 2 + 1
 
 
-@pytest.mark.parametrize("look", [Look(), Look(animate=False), Look(color=False), Look(columns=20)])
+@each("look", [Look(), Look(animate=False), Look(color=False), Look(columns=20)])
 def test_nothing_hostile_reaches_the_screen(look: Look) -> None:
     told = text_of(screen_script([decode(encode(record)) for record in hostile()], look))
     left = ALLOWED.sub("", told)

@@ -69,7 +69,7 @@ def test_what_is_promised():
     assert words.misses("workspace", True, "namespaces", 5) == ("signals to your other processes",)
 
 
-@pytest.mark.parametrize(
+@each(
     "broken",
     [
         {"files": "everything"},

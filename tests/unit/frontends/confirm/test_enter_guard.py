@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from agent.frontends.confirm.enter_guard import EnterGuard
+from tests.support.each import each
 
 DEAD = 0.18
 
@@ -53,7 +52,7 @@ def test_a_key_that_is_held_is_no_answer() -> None:
     assert counted(9.9, *(10.4 + 0.09 * n for n in range(40))) == 0
 
 
-@pytest.mark.parametrize("at", [10.2, 10.6, 11.5, 60.0])
+@each("at", [10.2, 10.6, 11.5, 60.0])
 def test_one_press_of_a_person_who_has_seen_it_is(at: float) -> None:
     assert counted(9.0, at) == 1
 

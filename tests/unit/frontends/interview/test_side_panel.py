@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.frontends.interview.side_panel import PanelSwitch, panel_rows
 from agent.frontends.wrapping import cells
+from tests.support.each import each
 from tests.support.fake_terminal import FakeTerminal
 
 
@@ -54,7 +55,7 @@ def test_it_tells_phase_progress_state_certainty_value_and_turn() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "left", "gone"),
     [
         (16, "a letter · turn 2", "lists differ"),

@@ -24,7 +24,7 @@ def test_only_a_name_behind_the_colon_makes_a_command(line: str, read: tuple[str
     assert command_in(line) == read
 
 
-@pytest.mark.parametrize("line", ["exit", " Quit ", ":q"])
+@each("line", ["exit", " Quit ", ":q"])
 def test_good_bye(line: str) -> None:
     assert is_leaving(line)
     assert not is_leaving(f"{line} the club")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.engine.context import RequestContext
 from agent.engine.goal_loop import GoalLoop
 from agent.frontends.repl.toolbar import TypedBadge, short_path, toolbar_text
@@ -32,7 +30,7 @@ def test_toolbar() -> None:
     assert toolbar_text(ctx, "/home/me").endswith("SAFETY OFF · ~/src · 1,234 tokens $0.0021")
 
 
-@pytest.mark.parametrize("length", [100, 2_500, 19_000])
+@each("length", [100, 2_500, 19_000])
 def test_the_badge_speaks_of_every_line_that_is_read(length: int) -> None:
     from agent.frontends.typed.reading import Typed
 

@@ -22,6 +22,7 @@ from agent.conversation.registry.registry import registry
 from agent.conversation.strategy import project_id
 from agent.frontends.subcommands.interview import run_worker
 from agent.protocol.errors import ConfigError
+from tests.support.each import each
 from tests.support.task_world import ended
 
 ROOT = Path(__file__).parents[4]
@@ -79,9 +80,7 @@ def test_where_there_is_no_work_for_it_it_says_so(
         asyncio.run(run_worker(build_services(loaded), ()))
 
 
-@pytest.mark.parametrize(
-    ("chosen", "error"), [("auto", ""), ("inline", ""), ("sqlite", "needs a database"), ("dbos", "needs a")]
-)
+@each(("chosen", "error"), [("auto", ""), ("inline", ""), ("sqlite", "needs a database"), ("dbos", "needs a")])
 def test_where_nothing_is_kept_work_is_done_in_the_process(chosen: str, error: str) -> None:
     async def made() -> object:
         site = TaskSite(chosen=chosen, database=None, project_id=project_id("/w"))

@@ -309,7 +309,7 @@ RUN = ToolSpec(name="run_command", description="Run it.", parameters={"type": "o
 @pytest.mark.covers("S2-2")
 @pytest.mark.covers("S2-3")
 @pytest.mark.covers("S2-4")
-@pytest.mark.parametrize("name", ["mode-json", "plan-json", "small-json", "native"])
+@each("name", ["mode-json", "plan-json", "small-json", "native"])
 def test_where_only_calls_may_come_one_of_run_command_is_a_call_like_any_other(name: str) -> None:
     """A single JSON object with a plan and calls in their order; native calls where the server has them."""
     codec = make_codec(name, (READ, RUN), calls_only=True)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.planner.facts.facts import risk_context
+from tests.support.each import each
 from tests.support.tries import tries
 
 
@@ -79,7 +80,7 @@ def test_what_is_loaded_shows(command: str, files: dict[str, str], loaded: str) 
     assert there[loaded] != looked_at(command)[loaded]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "beside"),
     [
         ("import helper\n", "other.py"),

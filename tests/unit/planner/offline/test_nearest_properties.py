@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from agent.protocol.confirmations import Alternative
 from agent.protocol.decisions import Level
 from agent.protocol.replies import Chat
 from agent.risk.classifier import classify
+from tests.support.each import each
 from tests.support.tries import tries
 from tests.unit.planner.offline.offline_support import answer, goal_item
 
@@ -53,10 +53,10 @@ def choices(goal: str) -> tuple[Alternative, ...]:
 @settings(max_examples=tries(400), deadline=None)
 def test_nothing_dangerous_is_among_the_picks(goal: str) -> None:
     picks = choices(goal)
-    assert len({each.command for each in picks}) == len(picks) <= MOST
-    for each in picks:
-        filled = FROM_NOTHING.sub("x1", each.command)
-        assert classify(filled).level is not Level.HIGH, f"{goal}: {each.command}"
+    assert len({item.command for item in picks}) == len(picks) <= MOST
+    for item in picks:
+        filled = FROM_NOTHING.sub("x1", item.command)
+        assert classify(filled).level is not Level.HIGH, f"{goal}: {item.command}"
 
 
 @given(half_understood())
@@ -64,9 +64,9 @@ def test_nothing_dangerous_is_among_the_picks(goal: str) -> None:
 def test_a_goal_that_only_asks_is_offered_no_change(goal: str) -> None:
     if not ASKS_ONLY.match(goal) or ORDERS.search(goal):
         return
-    for each in choices(goal):
-        changes = operations(FROM_NOTHING.sub("x1", each.command)) - {"system"}
-        assert not changes, f"{goal}: {each.command}"
+    for item in choices(goal):
+        changes = operations(FROM_NOTHING.sub("x1", item.command)) - {"system"}
+        assert not changes, f"{goal}: {item.command}"
 
 
 @given(half_understood())
@@ -76,7 +76,7 @@ def test_the_strange_word_alone_brings_nothing_up(goal: str) -> None:
     assert choices(strange) == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "never"),
     [
         ("list zorbly branches", "git switch"),
@@ -85,4 +85,4 @@ def test_the_strange_word_alone_brings_nothing_up(goal: str) -> None:
     ],
 )
 def test_what_was_offered_once_and_is_no_more(goal: str, never: str) -> None:
-    assert not any(each.command.startswith(never) for each in choices(goal))
+    assert not any(item.command.startswith(never) for item in choices(goal))

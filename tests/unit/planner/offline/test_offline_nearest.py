@@ -11,6 +11,7 @@ import pytest
 from agent.planner.offline.planner import running_process
 from agent.protocol.confirmations import Alternative
 from agent.protocol.replies import Chat
+from tests.support.each import each
 from tests.unit.planner.offline.offline_support import answer, command_for, goal_item, message_for, planner, ran
 
 
@@ -18,7 +19,7 @@ def without(*names: str) -> object:
     return planner(lambda name: name not in names)
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "program"),
     [("edit my crontab", "crontab"), ("kill whatever listens on port 8080", "lsof"), ("edit notes.txt", "vi")],
 )
@@ -36,9 +37,7 @@ def test_a_program_that_turns_out_to_be_missing_is_no_reason_for_something_else(
     assert "crontab" in message_for("edit my crontab", str(tmp_path), failed)
 
 
-@pytest.mark.parametrize(
-    "goal", ["show the moon phase", "find a good restaurant", "tell me a joke", "show me the money"]
-)
+@each("goal", ["show the moon phase", "find a good restaurant", "tell me a joke", "show me the money"])
 def test_goals_that_share_nothing_get_the_same_three_examples(goal: str) -> None:
     message = message_for(goal)
     assert "nearest" not in message
@@ -74,7 +73,7 @@ def choices(goal: str, folder: Path, using: object = None) -> list[Alternative]:
 def test_the_nearest_can_be_picked_with_what_the_goal_says(
     goal: str, command: str, slots: tuple[str, ...], tmp_path: Path
 ) -> None:
-    found = [each for each in choices(goal, tmp_path) if command in each.command]
+    found = [item for item in choices(goal, tmp_path) if command in item.command]
     assert found and found[0].slots == slots
     assert all(slot in found[0].command for slot in slots)
 
@@ -90,14 +89,14 @@ def test_the_nearest_can_be_picked_with_what_the_goal_says(
     ],
 )
 def test_nothing_that_changes_much_is_among_it_unasked(goal: str, tmp_path: Path) -> None:
-    for each in choices(goal, tmp_path):
-        assert not re.search(r"\b(?:shutdown|poweroff|reboot|rm|kill|mkfs|halt|delete)\b", each.command)
+    for item in choices(goal, tmp_path):
+        assert not re.search(r"\b(?:shutdown|poweroff|reboot|rm|kill|mkfs|halt|delete)\b", item.command)
 
 
 def test_what_is_not_here_is_not_offered_but_named(tmp_path: Path) -> None:
     found = answer(goal_item("extract the audio from talk.mp4", str(tmp_path)), using=without("ffmpeg"))
     assert isinstance(found, Chat) and "ffmpeg, which is not installed here" in found.message
-    assert not any("ffmpeg" in each.command for each in found.choices)
+    assert not any("ffmpeg" in item.command for item in found.choices)
     assert "1. extract the audio" not in found.message
 
 
@@ -107,16 +106,14 @@ def test_nothing_that_changes_much_is_named_where_its_program_is_missing(goal: s
     assert isinstance(found, Chat) and not re.search(r"switch|shutdown|sudo", found.message)
 
 
-@pytest.mark.parametrize(
+@each(
     "goal", ["explain tar xzf foo.tgz", "what does chmod 755 mean", "what would `rm -rf x` do", "what does rm -rf x do"]
 )
 def test_what_a_command_means_is_explained(goal: str) -> None:
     assert "part by part" in message_for(goal)
 
 
-@pytest.mark.parametrize(
-    "goal", ["what did I run yesterday", "which commands did I run", "what have I done today?", "what did I do last"]
-)
+@each("goal", ["what did I run yesterday", "which commands did I run", "what have I done today?", "what did I do last"])
 def test_what_was_run_is_found_in_the_logs(goal: str) -> None:
     assert command_for(goal).startswith("agent-shell sessions search")
     assert ":history" in message_for(goal, using=without("agent-shell"))  # type: ignore[arg-type]
@@ -129,7 +126,7 @@ def test_no_program_is_proposed_that_is_not_here() -> None:
 
 @pytest.mark.parametrize("goal", ["delete the universe", "remove the universe"])
 def test_goals_that_share_a_word_that_counts_get_what_is_near(goal: str, tmp_path: Path) -> None:
-    found = [each.command for each in choices(goal, tmp_path)]
+    found = [item.command for item in choices(goal, tmp_path)]
     assert found and all(command.startswith("rm ") for command in found)
 
 
@@ -149,12 +146,12 @@ def test_what_fits_less_well_than_a_recipe_that_lacks_a_program_is_not_spoken_of
     assert told.startswith("this (change the owner of a file) needs sudo")
 
 
-@pytest.mark.parametrize("goal", ["kill chrome", "quit everything", "killall nothing"])
+@each("goal", ["kill chrome", "quit everything", "killall nothing"])
 def test_only_a_running_process_is_ended(goal: str) -> None:
     assert "no running process" in message_for(goal)
 
 
-@pytest.mark.parametrize("goal", ["stop worrying", "close the deal", "end this", "quit smoking now"])
+@each("goal", ["stop worrying", "close the deal", "end this", "quit smoking now"])
 def test_other_things_are_no_processes(goal: str) -> None:
     assert message_for(goal)
 

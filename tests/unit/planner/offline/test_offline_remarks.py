@@ -10,6 +10,7 @@ from msgspec import structs
 
 from agent.protocol.messages import CommandItem
 from agent.protocol.replies import Command, Reply
+from tests.support.each import each
 from tests.unit.planner.offline.offline_support import (
     answer,
     command_for,
@@ -82,7 +83,7 @@ def test_without_sudo_a_recipe_for_root_says_so() -> None:
     assert "su -" in told
 
 
-@pytest.mark.parametrize("goal", ["compress this folder", "zip this folder", "make a backup of ..", "zip /"])
+@each("goal", ["compress this folder", "zip this folder", "make a backup of ..", "zip /"])
 def test_a_folder_without_a_name_gives_its_name_to_nothing(goal: str) -> None:
     """No `..zip`, no `/.bak`, and no other recipe that happens to fit worse."""
     assert "needs a name" in message_for(goal)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent.audit.replay.replies import reply_of
 from agent.planner.offline.clauses import clauses
 from agent.planner.offline.planner import OfflinePlanner, encode_reply
@@ -121,7 +119,7 @@ def test_words_say_which_step_was_not_understood() -> None:
     assert [choice.command for choice in reply.choices] == ["ls"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "first"),
     [
         ("create a folder called demo and blorp the txt files there", "mkdir -p demo"),
@@ -136,7 +134,7 @@ def test_where_only_the_first_half_is_certain_it_is_offered_alone(goal: str, fir
     assert f"1. `{first}`" in reply.message
 
 
-@pytest.mark.parametrize(
+@each(
     "goal",
     [
         "create a folder called demo and move the txt files there",
@@ -162,7 +160,7 @@ def test_one_command_that_does_it_all_is_no_plan() -> None:
         assert isinstance(ask(text), Command), text
 
 
-@pytest.mark.parametrize("name", ["x; rm -rf ~", "$(reboot)", "a'b", "-rf"])
+@each("name", ["x; rm -rf ~", "$(reboot)", "a'b", "-rf"])
 def test_a_name_that_goes_from_step_to_step_stays_one_word(name: str) -> None:
     reply = ask(f'create a folder "{name}", then list it')
     if isinstance(reply, Plan):

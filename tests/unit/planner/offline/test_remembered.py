@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime
 
-import pytest
-
 from agent.memory.comparing import goal_words
 from agent.memory.model import GoalWords, Remembered, Slot
 from agent.planner.offline.remembered import RememberedCommands, provenance
@@ -93,7 +91,7 @@ def test_what_only_recipes_proposed_does_not_stand_before_what_they_say_today() 
     assert isinstance(answer(NO, "files changed yesterday", old), Command)
 
 
-@pytest.mark.parametrize(
+@each(
     "item",
     [
         known("tidy a.txt", "sort a.txt", worked=1, uses=2, success=0.5),
@@ -135,7 +133,7 @@ def test_where_it_comes_from() -> None:
     assert provenance(item, "/w", datetime.date(2026, 11, 12)) == "as earlier today in this folder; 2 of 4 worked"
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [
         ("how many lines are in a.txt", "please count the lines of a.txt"),

@@ -15,6 +15,7 @@ from agent.planner.offline.recipes import load_book
 from agent.planner.offline.surroundings import Surroundings
 from agent.protocol.messages import EnvironmentFacts
 from agent.protocol.replies import Command
+from tests.support.each import each
 from tests.support.needs import needs
 from tests.unit.planner.offline.offline_support import TODAY, answer, goal_item, planner
 
@@ -151,7 +152,7 @@ def test_an_environment_of_its_own_sees_no_other_modules(tmp_path: Path, monkeyp
     assert system_tools.on_path("python3 yaml")
 
 
-@pytest.mark.parametrize(
+@each(
     ("here", "said"),
     [
         ({"python3", "python3 yaml", "yq"}, "python3 -c"),

@@ -14,6 +14,7 @@ import pytest
 from agent.repo_agent.tools.definition import prompt
 from agent.repo_agent.tools.registry import TOOLS, AgentTools, tool_named
 from tests.support import warm_program
+from tests.support.each import each
 from tests.support.tool_place import ToolPlace
 from tests.support.tries import sampled, some
 
@@ -24,7 +25,7 @@ DOCUMENT = (
 
 
 @pytest.mark.covers("S2-8")
-@pytest.mark.parametrize("name", TOOLS)
+@each("name", TOOLS)
 def test_each_tool_is_a_method_with_the_same_arguments(name: str) -> None:
     method = inspect.signature(getattr(AgentTools, name)).parameters
     schema = TOOLS[name].spec.parameters

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent.protocol.decisions import Level
 from agent.risk.classifier import classify
 from agent.risk.invocations.fetched import PRINTS, SAVES
@@ -61,7 +59,7 @@ def test_names_by_which_it_is_kept(command: str, level: Level) -> None:
     assert classify(command).level is level
 
 
-@pytest.mark.parametrize("way", ["sh {}", "python3 {}", "{}"])
+@each("way", ["sh {}", "python3 {}", "{}"])
 def test_code_that_fetches_into_a_file(way: str) -> None:
     run = way.format(KEPT)
     for code in (

@@ -1,7 +1,5 @@
 """Outputs that can only be numbers, and texts on which telling so must not take long."""
 
-import pytest
-
 from agent.risk.reader.words import NUMBER, Invocation, Word
 from agent.risk.shell.number_outputs import as_numbers
 from tests.support.each import each
@@ -22,8 +20,6 @@ def test_what_may_be_text_is_not(line: str) -> None:
     assert not _called(line)
 
 
-@pytest.mark.parametrize(
-    "line", ["wc " + 90 * "a" + "!", "cat " + 60 * "/proc/sys/a" + "!", "du -" + 400_000 * "s" + "!"]
-)
+@each("line", ["wc " + 90 * "a" + "!", "cat " + 60 * "/proc/sys/a" + "!", "du -" + 400_000 * "s" + "!"])
 def test_what_almost_fits_is_tried_in_a_moment(line: str) -> None:
     assert not _called(line)

@@ -121,7 +121,7 @@ def test_the_reason_says_what_it_is_now(left: tuple[str, str]) -> None:
     assert finding.span == (0, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "told"),
     [
         ("to-docs", "to-docs is an alias from earlier in this session: it runs ls -l"),

@@ -1,7 +1,5 @@
 from typing import Any
 
-import pytest
-
 from agent.conversation.framework.extraction.evidence import FALSE_EVIDENCE, NO_EVIDENCE, Said
 from agent.conversation.framework.state.configuration import FieldDefinition
 from tests.support.each import each
@@ -84,7 +82,7 @@ def field(**changes: Any) -> FieldDefinition:
     return FieldDefinition(path="a.b", display_name="Style", description="How it looks", value_type="string", **changes)
 
 
-@pytest.mark.parametrize(
+@each(
     ("evidence", "believed"),
     [
         ("rather plain", 0.9),

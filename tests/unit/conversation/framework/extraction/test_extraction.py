@@ -40,7 +40,7 @@ def test_a_value_is_wrapped_with_its_provenance() -> None:
 
 
 @pytest.mark.covers("S3-67", "S3-70")
-@pytest.mark.parametrize(("confidence", "kept"), [(0.70, True), (0.69, False), (1.0, True), (0.0, False)])
+@each(("confidence", "kept"), [(0.70, True), (0.69, False), (1.0, True), (0.0, False)])
 def test_a_value_counts_from_its_threshold_on(confidence: float, kept: bool) -> None:
     result, model = extract("a quiet room", {"needs.problem": said("a quiet room", "a quiet room", confidence)})
     assert bool(result.fields_updated) is kept is bool(model.logged)
@@ -151,15 +151,13 @@ def test_sensitive_information_is_noticed(text: str) -> None:
 
 
 @pytest.mark.covers("S3-72")
-@pytest.mark.parametrize(
-    "text", ["20 people use it", "the password is stored in a database", "a library of 12000 books"]
-)
+@each("text", ["20 people use it", "the password is stored in a database", "a library of 12000 books"])
 def test_plain_talk_is_not_sensitive(text: str) -> None:
     assert not extract(text, {})[0].sensitive_info_shared
 
 
 @pytest.mark.covers("S3-7")
-@pytest.mark.parametrize("error", [ProviderError("local", "no route"), ValueError("odd"), KeyError()])
+@each("error", [ProviderError("local", "no route"), ValueError("odd"), KeyError()])
 def test_a_failed_extraction_costs_the_fields_alone(error: Exception) -> None:
     current = {"needs.problem": known("a quiet room")}
     result, model = extract("mail ann@example.org", error, current)
@@ -229,9 +227,7 @@ def test_an_odd_confidence_is_none(confidence: Any) -> None:
     assert result.fields_updated == () and result.failed == ""
 
 
-@pytest.mark.parametrize(
-    "found", [{"needs.unknown": said("x", "x")}, {"needs.problem": None}, {"needs.problem": "bare"}]
-)
+@each("found", [{"needs.unknown": said("x", "x")}, {"needs.problem": None}, {"needs.problem": "bare"}])
 def test_what_is_no_field_or_no_value_is_left_out(found: Any) -> None:
     result, _ = extract("x", found)
     assert result.fields_updated == () and result.failed == ""

@@ -9,7 +9,7 @@ SENSITIVE = SensitiveInformation(b"k" * 16)
 
 
 @pytest.mark.covers("S3-72")
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         "pay with 4111 1111 1111 1111",
@@ -30,6 +30,6 @@ def test_what_may_have_been_asked_for_is_kept(value: Any) -> None:
 
 
 @pytest.mark.covers("S3-72")
-@pytest.mark.parametrize("value", ["ada@example.org", "call +49 30 1234567", "4111 1111 1111 1111", "123-45-6789"])
+@each("value", ["ada@example.org", "call +49 30 1234567", "4111 1111 1111 1111", "123-45-6789"])
 def test_a_log_gets_labels_of_all_of_it(value: str) -> None:
     assert "[redacted:" in SENSITIVE.redacted(value) and SENSITIVE.is_shared_in(value)

@@ -43,7 +43,7 @@ def test_a_list_is_added_to_taken_from_or_replaced(value: Any, how: ListChange, 
     assert extraction["needs.readers"].value == after and made == kinds  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("how", "told"), [("", True), ("adds", True), ("removes", False)])
+@each(("how", "told"), [("", True), ("adds", True), ("removes", False)])
 def test_what_is_not_known_yet_is_new_and_cannot_be_removed(how: ListChange, told: bool) -> None:
     extraction, made = changed("needs.readers", ["guests"], how, {})
     assert bool(extraction) is told and made == ([("new", 1)] if told else [])

@@ -266,7 +266,7 @@ def test_what_was_put_off_is_a_gap_or_an_open_question() -> None:
     assert made.relational_state.open_questions == ("Who uses it",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("feeling", "trust", "rapport"),
     [
         (SocioEmotional(trust=0.71, rapport=0.71), "high", "Collaborative and engaged"),
@@ -280,7 +280,7 @@ def test_levels_are_measured(feeling: SocioEmotional, trust: str, rapport: str) 
     assert (relation.trust_level, relation.rapport) == (trust, rapport)
 
 
-@pytest.mark.parametrize(("confidence", "level"), [(0.81, "high"), (0.8, "medium"), (0.5, "medium"), (0.49, "low")])
+@each(("confidence", "level"), [(0.81, "high"), (0.8, "medium"), (0.5, "medium"), (0.49, "low")])
 def test_the_confidence_of_the_person_is_that_of_decisions(confidence: float, level: str) -> None:
     memory = state(engine(), {"decision": known("A", confidence), "problem": known("B", 1.0)})
     assert mapped(memory, decisions=[{"option": "decision"}]).situation_awareness.user_confidence_level == level

@@ -53,7 +53,7 @@ def test_turns_are_those_that_the_caller_means() -> None:
 
 
 @pytest.mark.covers("S3-59", "S3-96")
-@pytest.mark.parametrize(("overall", "held"), [(0.79, False), (0.8, True), (0.1 * 8, True), (float("nan"), False)])
+@each(("overall", "held"), [(0.79, False), (0.8, True), (0.1 * 8, True), (float("nan"), False)])
 def test_completeness_is_reached_whatever_floats_do(overall: float, held: bool) -> None:
     memory = state(CONFIG, completeness=Completeness(overall=overall))
     assert check({"type": "completeness_score", "minCompleteness": 0.8}, memory) is held

@@ -67,7 +67,7 @@ def test_an_unknown_obligation_is_not_settled() -> None:
 
 
 @pytest.mark.covers("S3-42")
-@pytest.mark.parametrize(("said", "status"), [(0, "pending"), (0.4, "partial"), (1, "satisfied"), (True, "satisfied")])
+@each(("said", "status"), [(0, "pending"), (0.4, "partial"), (1, "satisfied"), (True, "satisfied")])
 def test_an_evaluator_decides(said: float, status: str) -> None:
     config = engine(obligations=[{"id": "x", "category": "c", "description": "x", "evaluator": "rated"}])
     found = item(assessed(state(config), config, rated=lambda _: said), "x")

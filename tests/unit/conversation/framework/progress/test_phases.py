@@ -20,6 +20,7 @@ from agent.conversation.framework.state.working_memory import (
     WorkingMemory,
 )
 from agent.protocol.errors import NotFound
+from tests.support.each import each
 from tests.support.interview_case import ENGINE, engine, state
 
 CONFIG = engine()
@@ -45,7 +46,7 @@ def test_nothing_changes_until_a_trigger_fires() -> None:
 
 
 @pytest.mark.covers("S3-59", "S3-60")
-@pytest.mark.parametrize(
+@each(
     ("trigger", "memory"),
     [
         (
@@ -72,7 +73,7 @@ def test_the_turns_of_a_trigger_are_those_of_the_phase() -> None:
 
 
 @pytest.mark.covers("S3-61")
-@pytest.mark.parametrize("status", ["pending", "partial", "deferred"])
+@each("status", ["pending", "partial", "deferred"])
 def test_a_checkpoint_that_is_not_satisfied_beats_a_trigger(status: str) -> None:
     memory = at("B", 3, {"users": status})
     assert not MACHINE.can_transition("B", "C", memory)

@@ -254,9 +254,7 @@ def test_proceed_with_gap_flags_it() -> None:
     assert bench.turn().completed[0].status == "gap"
 
 
-@pytest.mark.parametrize(
-    "error", [InvalidState(expected="a network", found="none"), RuntimeError("odd"), NotFound("task", "x")]
-)
+@each("error", [InvalidState(expected="a network", found="none"), RuntimeError("odd"), NotFound("task", "x")])
 def test_a_backend_that_fails_is_a_failed_task(error: Exception) -> None:
     bench = Bench(ScriptedBackend(error))
     bench.turn()
@@ -298,7 +296,7 @@ def test_a_task_of_another_version_is_forgotten_and_a_long_result_cut() -> None:
 
 
 @pytest.mark.covers("S3-114")
-@pytest.mark.parametrize(
+@each(
     ("strategy", "attempt", "action"),
     [
         ({"type": "retry", "maxRetries": 2}, 2, "retry"),

@@ -113,7 +113,7 @@ def test_a_blank_is_no_answer_but_none_is_one_where_it_was_said(value: Any, evid
 
 
 @pytest.mark.covers("S3-67")
-@pytest.mark.parametrize(("confidence", "sure"), [(0, False), (0.69, False), (0.7, True), (1, True)])
+@each(("confidence", "sure"), [(0, False), (0.69, False), (0.7, True), (1, True)])
 def test_a_threshold_has_to_be_reached(confidence: float, sure: bool) -> None:
     memory = state(CONFIG, {"problem": known("slow", confidence), "nowhere": known("x", confidence)})
     assert is_known(memory, CONFIG, "problem") is is_known(memory, CONFIG, "nowhere") is sure

@@ -70,7 +70,7 @@ def test_a_reply_has_several_modes_but_not_those_of_an_aside() -> None:
 
 
 @pytest.mark.covers("S3-112", "S3-131")
-@pytest.mark.parametrize(
+@each(
     ("answer", "modes"),
     [
         ('{"choice": ["validate", "extract"]}', ("validate", "extract")),

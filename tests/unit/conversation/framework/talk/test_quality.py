@@ -58,7 +58,7 @@ def test_no_question_is_wanted_where_the_phase_informs_or_all_is_known() -> None
 
 
 @pytest.mark.covers("S3-36")
-@pytest.mark.parametrize(("system", "words"), [(30, 160), (70, 320), (0, 40), (900, 440)])
+@each(("system", "words"), [(30, 160), (70, 320), (0, 40), (900, 440)])
 def test_the_length_follows_from_the_information_ratio(system: int, words: int) -> None:
     assert longest_reply(engine(informationRatio={"user": 100 - system, "system": system})) == words
 

@@ -131,7 +131,7 @@ def test_rules_choose_what_fits_the_blend() -> None:
 
 
 @pytest.mark.covers("S3-113", "S3-9")
-@pytest.mark.parametrize(
+@each(
     ("state", "category"),
     [
         ({"socio_emotional": SocioEmotional(friction=0.7)}, "motivational-interviewing"),

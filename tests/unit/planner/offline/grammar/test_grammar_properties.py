@@ -14,6 +14,7 @@ from agent.planner.offline.grammar import rules_files, rules_output, rules_text
 from agent.planner.offline.grammar.grammar import Composed, Grammar, rule_book
 from agent.planner.offline.recipes import load_book
 from agent.planner.offline.sentences import GoalContext, Sentence
+from tests.support.each import each
 from tests.support.tries import tries
 
 BOOK, GRAMMAR = load_book(), Grammar()
@@ -189,7 +190,7 @@ def test_a_quoted_text_stays_one_word_and_is_never_left_out(shape: str, name: st
     assert any(name in word or re.sub(r"([*?\[\]\\.^$/&])", r"\\\1", name) in word for word in words), words
 
 
-@pytest.mark.parametrize(
+@each(
     ("goal", "literals"),
     [
         ("print lines 3 to 17 of notes.txt", ["3", "17", "notes.txt"]),
