@@ -22,7 +22,6 @@ def test_what_few_processes_need_is_not_loaded() -> None:
     "use",
     [
         "platform.system()",
-        "uuid.platform.machine()",
         "textwrap.dedent(' a')",
         "msgspec.inspect.type_info(Row).fields[0].name",
         "msgspec.json.schema(Row)",
